@@ -1,11 +1,14 @@
 """What compiled code has in place of functions of Python and NumPy does what these do."""
 
+import ast
 import itertools
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import sharpe_bandits as sb
 from sharpe_bandits.play import memory, rewards
 from sharpe_bandits.play.rewards import QUANTILE, SIDE, ArmTable
 from sharpe_bandits.simulation.compiler import specialise
@@ -105,10 +108,17 @@ def test_without_it_everything_is_the_same(tmp_path):
     assert "internals" in said
 
 
+def test_nothing_else_imports_internals_of_numba():
+    files = [path for path in Path(sb.__file__).parent.rglob("*.py") if path.name != "accelerator.py"]
+    nodes = [(path, node) for path in files for node in ast.walk(ast.parse(path.read_text()))]
+    names = [(path, name.name) for path, node in nodes if isinstance(node, ast.Import) for name in node.names]
+    names += [(path, node.module or "") for path, node in nodes if isinstance(node, ast.ImportFrom)]
+    assert "numba" in {name for _, name in names}  # the search finds something
+    assert not [entry for entry in names if entry[1].startswith(("numba.core", "numba.np", "llvmlite"))]
+
+
 def test_errors_of_the_compiler_are_not_blamed_on_a_formula(monkeypatch, tmp_path):
     import numba.core.typeinfer
-
-    import sharpe_bandits as sb
 
     monkeypatch.setenv("SHARPE_BANDITS_CACHE", str(tmp_path))
 

@@ -229,10 +229,10 @@ def test_a_full_disk_is_one_warning(tmp_path, monkeypatch):
     monkeypatch.setenv("SHARPE_BANDITS_CACHE", str(tmp_path))
     monkeypatch.setattr(cache, "_warned", set())
 
-    def full(path, content):
+    def full(path, magic, payload):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cache, "write_atomically", full)
+    monkeypatch.setattr(cache, "write_checked", full)
 
     def kernel(x):
         return 1.2345 * x

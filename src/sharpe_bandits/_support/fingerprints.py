@@ -12,6 +12,7 @@ import ast
 import hashlib
 import inspect
 import struct
+import sys
 import textwrap
 import types
 from collections.abc import Callable, Iterator
@@ -176,8 +177,10 @@ def _known_by_name(value: Any) -> bool:
         return True
     if isinstance(value, (type, types.FunctionType)):
         return from_library(value) or (isinstance(value, type) and issubclass(value, BaseException))
-    modules = [base.__module__ for base in type(value).__mro__]
-    return modules[0].partition(".")[0] == "numpy" or any(name.startswith("numba.core.types") for name in modules)
+    numba = sys.modules.get("numba")  # a type of Numba can be read only after it was imported
+    return type(value).__module__.partition(".")[0] == "numpy" or (
+        numba is not None and isinstance(value, numba.types.Type)
+    )
 
 
 def _qualified(value: Any) -> str:

@@ -1,4 +1,5 @@
-"""Compiles kernels faster than Numba's public API does, by its internals. Nothing depends on it.
+"""Compiles kernels faster than Numba's public API does, and keeps them in one folder, by its internals. Nothing depends
+on it.
 
 Numba optimises every function as a module of its own, with all its callees, and generates machine code for it. Here, a
 kernel's callees are linked into the kernel's module and optimised there only. Besides, a few functions of
@@ -12,6 +13,7 @@ over rewards run faster.
 from __future__ import annotations
 
 import gc
+import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,20 +21,25 @@ from typing import Any
 import numba
 import numba.experimental.function_type  # so that Numba knows the type of pointers, even if nothing is compiled
 import numpy as np
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import _dynfunc, types  # type: ignore[attr-defined]
 from numba.core import cgutils
 from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, CompileResult
 from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
+from numba.core.runtime.nrt import rtsys
+from numba.core.serialize import dumps
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
 from .._support.call_tree import is_own
 from ..play import memory
+from .cache import KernelFiles, warn_once
 
 njit: Any = numba.njit  # with options that its type does not know
+#: Processor extensions that compiled code may use, the widest vectors first.
+_EXTENSIONS = ("avx512f", "avx2", "avx", "fma", "sse4.2", "sve", "neon")
 
 
 class _CalleeLibrary(JITCodeLibrary):
@@ -99,9 +106,62 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def kernel(function: Any, **options: Any) -> Any:
-    """A function that is compiled as a kernel on its first call."""
-    return njit(pipeline_class=_KernelCompiler, no_cfunc_wrapper=True, **options)(function)
+class _Cache:
+    """What a dispatcher of Numba loads compiled kernels from and saves them to.
+
+    ``own``: whether all of the code is from this package. It then does not need the library functions that other
+    compiled code may call; loading them takes half of a program's start-up time.
+    """
+
+    def __init__(self, files: KernelFiles, own: bool) -> None:
+        self.files, self.own = files, own
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder, as Numba's statistics show it."""
+        return None if self.files.folder is None else str(self.files.folder)
+
+    def enable(self) -> None:
+        """Required by Numba; there is nothing to do."""
+
+    disable = flush = enable
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """The compiled kernel for these types; None if it is missing or damaged."""
+        compiled = self.files.read(_key(signature, target_context.codegen()))
+        if compiled is None:
+            return None
+        try:
+            if self.own:
+                rtsys.initialize(target_context)  # allocates the memory of arrays
+            else:
+                target_context.refresh()
+            return CompileResult._rebuild(target_context, *pickle.loads(compiled))
+        except Exception:  # any failure to load is a miss: the kernel is compiled again and the file replaced
+            return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Save a compiled kernel, unless it holds addresses of this process."""
+        try:
+            if result.library.has_dynamic_globals or any(not part.can_cache for part in result.lifted):
+                return
+            key, compiled = _key(signature, result.codegen), dumps(result._reduce())
+        except Exception as error:  # internals of Numba have changed: everything works, but is compiled in each process
+            warn_once(f"this version of Numba stores compiled code differently ({type(error).__name__}: {error})")
+            return
+        self.files.write(key, compiled)
+
+
+def _key(signature: Any, codegen: Any) -> str:
+    return repr((str(signature), codegen.magic_tuple()))
+
+
+def kernel(function: Any, files: KernelFiles | None = None, own: bool = False, **options: Any) -> Any:
+    """A function that is compiled as a kernel on its first call, or loaded from its files."""
+    dispatcher = njit(pipeline_class=_KernelCompiler, no_cfunc_wrapper=True, **options)(function)
+    if files is not None:
+        dispatcher.files, dispatcher._cache = files, _Cache(files, own)
+    return dispatcher
 
 
 def callee(function: Any, **options: Any) -> Any:
@@ -118,12 +178,22 @@ def callee(function: Any, **options: Any) -> Any:
     return dispatcher
 
 
-def pointer(function: Any, signature: Any, cache: Any, **options: Any) -> Any:
-    """A function that compiled code calls by a pointer, compiled or from a cache."""
+def pointer(function: Any, signature: Any, files: KernelFiles, own: bool, **options: Any) -> Any:
+    """A function that compiled code calls by a pointer, compiled or loaded from its files."""
     compiled: Any = CFunc(function, (signature.args, signature.return_type), {}, options, _KernelCompiler)
-    compiled._cache = cache
+    compiled._cache = _Cache(files, own)
     compiled.compile()
     return compiled
+
+
+def target() -> tuple[str, str]:
+    """The processor that kernels are compiled for, and those of its extensions that affect how loops are compiled."""
+    name, features = numba.config.CPU_NAME, numba.config.CPU_FEATURES  # type: ignore[attr-defined]
+    if features is None and name != "generic":
+        features = binding.get_host_cpu_features().flatten()
+    enabled = [extension for extension in _EXTENSIONS if f"+{extension}" in (features or "").split(",")]
+    svml = ["svml"] if getattr(numba.config, "USING_SVML", False) else []
+    return f"{binding.get_process_triple()} {name or binding.get_host_cpu_name()}", " ".join([*enabled, *svml])
 
 
 @intrinsic
@@ -268,7 +338,7 @@ INTRINSICS: dict[Any, Any] = {
 
 def check() -> None:
     """Raise unless a small kernel, compiled here, gives what plain Python gives."""
-    options = {"nogil": True, "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     functions = memory.zeros, memory.words, memory.scratch, memory.fetch
     zeros, words, scratch, fetch = (INTRINSICS[function] for function in functions)
 

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-import pickle
 import stat
 import time
 import warnings
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import platformdirs
 
-from .._support.files import packed, unpacked, write_atomically
+from .._support.files import read_checked, write_checked
 
 _SUFFIX, _REMEMBERED = ".kernel", ".checked"
 #: The cache is trimmed to this size, and kernels unused for this long are removed.
@@ -47,13 +46,13 @@ def usable_folder() -> Path | None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         problem = _unsafe(folder)
     except RuntimeError:
-        _warn("there is no home folder")
+        warn_once("there is no home folder")
         return None
     except OSError as error:
-        _warn(f"{folder} cannot be used ({error.strerror})")
+        warn_once(f"{folder} cannot be used ({error.strerror})")
         return None
     if problem:
-        _warn(f"{folder} {problem}, and code read from it is executed")
+        warn_once(f"{folder} {problem}, and code read from it is executed")
         return None
     return folder
 
@@ -72,7 +71,8 @@ def _unsafe(folder: Path) -> str:
     return ""
 
 
-def _warn(reason: str) -> None:
+def warn_once(reason: str) -> None:
+    """Say, once per reason, why compiled kernels are not kept."""
     if reason not in _warned:
         _warned.add(reason)
         text = (
@@ -82,8 +82,8 @@ def _warn(reason: str) -> None:
         warnings.warn_explicit(text, UserWarning, "sharpe-bandits", 1)  # no line of code to show beside it
 
 
-class KernelCache:
-    """The cache that a dispatcher of numba loads compiled kernels from and saves them to.
+class KernelFiles:
+    """The files of a kernel, one for each combination of types and processors.
 
     Parameters
     ----------
@@ -91,73 +91,43 @@ class KernelCache:
         Name of the kernel, for people who look into the folder.
     digest : str
         Digest of everything that the machine code depends on, except the types of its arguments and the processor.
-    own : bool, optional
-        Whether all of its code is from this package. It then does not need the library functions that other compiled
-        code may call; loading them takes half of a program's start-up time.
     """
 
-    def __init__(self, name: str, digest: str, own: bool = False) -> None:
-        self.name, self.digest, self.own = name, digest, own
-        self.folder = usable_folder()
+    def __init__(self, name: str, digest: str) -> None:
+        self.stem, self.folder = f"{name}-{digest}", usable_folder()
 
-    @property
-    def cache_path(self) -> str | None:
-        """The folder, as numba's statistics show it."""
-        return None if self.folder is None else str(self.folder)
-
-    def enable(self) -> None:
-        """Required by numba; there is nothing to do."""
-
-    disable = flush = enable
-
-    def _path(self, signature: Any, codegen: Any) -> Path | None:
+    def path(self, key: str) -> Path | None:
+        """The file for the types and the processor that ``key`` describes; None without a folder."""
         if self.folder is None:
             return None
-        key = repr((str(signature), codegen.magic_tuple()))
-        return self.folder / f"{self.name}-{self.digest}-{hashlib.sha256(key.encode()).hexdigest()[:16]}{_SUFFIX}"
+        return self.folder / f"{self.stem}-{hashlib.sha256(key.encode()).hexdigest()[:16]}{_SUFFIX}"
 
-    def holds_any(self) -> bool:
+    def any(self) -> bool:
         """Whether there is a compiled kernel for any types and any processor."""
-        return self.folder is not None and any(self.folder.glob(f"{self.name}-{self.digest}-*{_SUFFIX}"))
+        return self.folder is not None and any(self.folder.glob(f"{self.stem}-*{_SUFFIX}"))
 
-    def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """The compiled kernel for these types; None if it is missing or damaged."""
-        from numba.core.compiler import CompileResult
-        from numba.core.runtime.nrt import rtsys
-
-        path = self._path(signature, target_context.codegen())
-        if path is None or not os.path.isfile(path):  # not path.is_file(), which raises in a folder that is closed
-            return None
+    def read(self, key: str) -> bytes | None:
+        """The compiled kernel; None if it is missing or damaged."""
+        path = self.path(key)
         try:
-            payload = unpacked(path.read_bytes(), _magic(path))
-            if payload is None:
-                return None
-            if self.own:
-                rtsys.initialize(target_context)  # allocates the memory of arrays
-            else:
-                target_context.refresh()
-            result = CompileResult._rebuild(target_context, *pickle.loads(payload))
-        except Exception:  # any failure to load is a miss: the kernel is compiled again and the file replaced
+            content = None if path is None else read_checked(path, _magic(path))
+        except OSError:  # the folder is closed
             return None
-        with suppress(OSError):
-            if time.time() - path.stat().st_mtime > _DAY:
-                os.utime(path)  # so that kernels in use are not trimmed
-        return result
+        if path is not None and content is not None:
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > _DAY:
+                    os.utime(path)  # so that kernels in use are not trimmed
+        return content
 
-    def save_overload(self, signature: Any, result: Any) -> None:
-        """Save a compiled kernel, unless it holds addresses of this process."""
+    def write(self, key: str, compiled: bytes) -> None:
+        """Save a compiled kernel, if that is possible."""
+        if (path := self.path(key)) is None:
+            return
         try:
-            from numba.core.serialize import dumps
-
-            path = self._path(signature, result.codegen)
-            if path is None or result.library.has_dynamic_globals or any(not part.can_cache for part in result.lifted):
-                return
-            write_atomically(path, packed(dumps(result._reduce()), _magic(path)))
+            write_checked(path, _magic(path), compiled)
             trim(path.parent)
         except OSError as error:
-            _warn(f"{self.folder} cannot be written ({error.strerror})")
-        except Exception as error:  # internals of Numba have changed: everything works, but is compiled in each process
-            _warn(f"this version of Numba stores compiled code differently ({type(error).__name__}: {error})")
+            warn_once(f"{self.folder} cannot be written ({error.strerror})")
 
 
 def remembers(name: str) -> bool:

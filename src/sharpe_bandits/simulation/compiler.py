@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import linecache
 import os
+import platform
 import re
 import sys
 import threading
@@ -19,6 +20,7 @@ import traceback
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
+from importlib.metadata import version
 from types import ModuleType
 from typing import Any
 
@@ -29,14 +31,12 @@ from .._support.fingerprints import code_key
 from ..errors import CompilationError, unknown
 from ..play import formulas
 from ..play.statistics import ArmRecord
-from .cache import KernelCache, remember, remembers
+from .cache import KernelFiles, remember, remembers
 
 #: Part of every digest. Changing it invalidates everything compiled before.
 _SALT = "sharpe-bandits kernels 6"
 #: Options of everything that is compiled.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-#: Processor extensions that compiled code may use, the widest vectors first.
-_EXTENSIONS = ("avx512f", "avx2", "avx", "fma", "sse4.2", "sve", "neon")
 #: Functions with less byte code than this are always inlined, unless marked by :func:`memory.called`.
 _SHORT = 1500
 #: Maximum number of kernels and pointers, and of their shared callees, that are kept in memory for their next use. What
@@ -142,13 +142,11 @@ def pointer(target: Callable[..., Any], bindings: Bindings, signature: Any) -> A
         compiled = _compiled.get((target.__name__, digest))
         if compiled is None:
             function = _Translation(bindings, digest, [])._rebound(target)
-            fast = accelerator()
-            if fast:
+            if fast := accelerator():
                 own = all(map(is_own, call_tree(target, bindings)))
-                cache = KernelCache(target.__name__, digest, own)
-                compiled = fast.pointer(function, signature, cache, **_OPTIONS)
+                compiled = fast.pointer(function, signature, KernelFiles(target.__name__, digest), own, **_OPTIONS)
             else:
-                compiled = numba.cfunc(signature, **_OPTIONS)(function)
+                compiled = _cached(numba.cfunc, signature)(function)
             if _digest(target, bindings) != digest:
                 return pointer(target, bindings, signature)  # a value changed meanwhile
         _keep(_compiled, (target.__name__, digest), compiled)
@@ -157,7 +155,7 @@ def pointer(target: Callable[..., Any], bindings: Bindings, signature: Any) -> A
 
 def is_ready(kernel: Any) -> bool:
     """Whether a kernel of :func:`specialise` is compiled already, in memory or on disk (perhaps for other types)."""
-    return is_disabled() or bool(kernel.overloads) or kernel._cache.holds_any()
+    return is_disabled() or bool(kernel.overloads) or (hasattr(kernel, "files") and kernel.files.any())
 
 
 def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what: str) -> None:
@@ -241,12 +239,11 @@ class _Translation:
 
         if is_disabled():
             return self._rebound(kernel)
-        fast = accelerator()
-        compiled: Any = fast.kernel if fast else numba.njit
-        dispatcher = compiled(self._rebound(kernel), **_OPTIONS)
-        own = fast is not None and all(map(is_own, call_tree(kernel, self.bindings)))
-        dispatcher._cache = KernelCache(kernel.__name__, self.label, own)
-        return dispatcher
+        if fast := accelerator():
+            own = all(map(is_own, call_tree(kernel, self.bindings)))
+            files = KernelFiles(kernel.__name__, self.label)
+            return fast.kernel(self._rebound(kernel), files, own, **_OPTIONS)
+        return _cached(numba.njit)(self._rebound(kernel))
 
     def callee(self, function: Callable[..., Any]) -> Any:
         function = self.bindings.get(function, function)
@@ -302,6 +299,18 @@ class _Translation:
         return thing
 
 
+def _cached(decorator: Any, *arguments: Any) -> Any:
+    """A decorator of Numba, with Numba's own cache on disk where it has a folder for it."""
+
+    def decorated(function: Callable[..., Any]) -> Any:
+        try:
+            return decorator(*arguments, cache=True, **_OPTIONS)(function)
+        except RuntimeError:  # no folder
+            return decorator(*arguments, **_OPTIONS)(function)
+
+    return decorated
+
+
 def smaller(first, second):  # type: ignore[no-untyped-def]
     """Python's ``min`` of two numbers."""
     return second if second < first else first
@@ -333,10 +342,9 @@ def _digest(kernel: Callable[..., Any], bindings: Bindings) -> str:
 
 @cache
 def _versions() -> tuple[str, ...]:
-    import llvmlite
     import numba
 
-    return _SALT, sys.version, numba.__version__, llvmlite.__version__, np.__version__
+    return _SALT, sys.version, numba.__version__, version("llvmlite"), np.__version__
 
 
 #: Packages whose errors are not a formula's.
@@ -355,13 +363,6 @@ def is_raised_by_formula(error: BaseException) -> bool:
 
 
 def target() -> tuple[str, str]:
-    """The processor that kernels are compiled for, and those of its extensions that affect how loops are compiled."""
-    import numba
-    from llvmlite import binding
-
-    name, listed = numba.config.CPU_NAME, numba.config.CPU_FEATURES  # type: ignore[attr-defined]
-    if listed is None and name != "generic":
-        listed = binding.get_host_cpu_features().flatten()
-    enabled = [extension for extension in _EXTENSIONS if f"+{extension}" in (listed or "").split(",")]
-    svml = ["svml"] if getattr(numba.config, "USING_SVML", False) else []
-    return f"{binding.get_process_triple()} {name or binding.get_host_cpu_name()}", " ".join([*enabled, *svml])
+    """The processor that kernels are compiled for, and its extensions, as far as they are known."""
+    fast = accelerator()
+    return fast.target() if fast else (platform.machine(), "")
