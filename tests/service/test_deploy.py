@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,19 @@ def test_dashboard_and_alerts_use_metrics_that_are_exported(http):
     assert used <= exported
     labels = set(re.findall(r"(\w+)=~?\"", " ".join(queries))) | set(re.findall(r"by \((\w+)\)", " ".join(queries)))
     assert labels <= {"status", "route", "reason", "le", "job"}
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
+def test_prometheus_accepts_the_alerts():
+    subprocess.run(["promtool", "check", "rules", DEPLOY / "alerts.yaml"], check=True)
+
+
+def test_grafana_is_given_its_data_source_and_dashboard():
+    mounted = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["grafana"]["volumes"]
+    assert all((DEPLOY / volume.partition(":")[0]).is_file() for volume in mounted)
+    (source,) = yaml.safe_load((DEPLOY / "grafana" / "datasource.yaml").read_text())["datasources"]
+    dashboard = json.loads((DEPLOY / "grafana" / "sharpe-bandits.json").read_text())
+    assert {panel["datasource"]["uid"] for panel in dashboard["panels"]} == {source["uid"]}
 
 
 def test_commands_and_probes_exist():

@@ -121,6 +121,13 @@ def test_metrics_are_those_that_dashboards_and_alerts_use(http, store):
     assert values['sharpe_bandits_refused_total{reason="no-token"}'] == 1
     route = 'method="POST",route="/api/campaigns/{name}/decisions",status="200"'
     assert values[f"sharpe_bandits_requests_total{{{route}}}"] == 1
+    assert values['sharpe_bandits_campaign_policy_share{campaign="desks"}'] == 1
+    rail = {"kind": "drawdown", "limit": 3}
+    assert http.post(f"{DESKS}/rules", json={"guardrails": [rail]}).status_code == 200
+    told = [{"decision": one["number"], "reward": -1.0 - 0.01 * (one["number"] % 7)} for one in ask(http, count=90)]
+    http.post(f"{DESKS}/rewards", json={"rewards": told, "strict": False})
+    text = http.get("/metrics", headers=bearer(READER)).text
+    assert float(re.search(r'broken_guardrails{campaign="desks"} (\S+)', text).group(1)) >= 1
     assert values["sharpe_bandits_commit_seconds_count"] == values["sharpe_bandits_group_size_count"] == 2
 
 

@@ -250,7 +250,7 @@ def test_scopes_campaigns_and_expiry(store, monkeypatch):
         assert status("t", "POST", f"{eu}/arms", {"arm": "x"}) == 403
         new = {"policy": "SF-UCB", "L": 1e-4, "arms": 2}
         assert status("c", "POST", "/api/campaigns", {"name": "eu-new", **new}) == 200
-        assert status("c", "POST", "/api/campaigns", {"name": "us-new", **new}) == 422
+        assert status("c", "POST", "/api/campaigns", {"name": "us-new", **new}) == 403
         for path in ("/api/campaigns", "/api/overview"):
             seen = http.get(path, headers=bearer("c" * 40)).json()["campaigns"]
             assert [one["name"] for one in seen] == ["eu-desks", "eu-new"]

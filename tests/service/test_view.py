@@ -31,6 +31,8 @@ def test_the_view_has_intervals_that_may_be_watched(http, store):
     assert view["intervals"] == "at all times"
     assert any(arm["value_interval"] for arm in view["arms"])
     assert view["leader"]["arm"] == status.best == ARMS[0]
+    assert "Root" not in view["verdict"]["number"]
+    assert "-" not in view["verdict"]["number"]
     assert sum(arm["best_probability"] for arm in view["arms"]) == pytest.approx(1)
     assert sum(map(sum, view["series"]["asked"])) == 600
     series = view["series"]

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Depends, FastAPI, Query, Request
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Query, Request
 from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.background import BackgroundTask
 
@@ -196,7 +196,7 @@ def create(request: Request, body: NewCampaign) -> Response:
     if body.name in (".", ".."):
         raise InvalidInputError(f"a campaign cannot be called {body.name!r} in the service: it would have no URL")
     if not request.scope["token"].sees(body.name):
-        raise InvalidInputError(f"the token {request.scope['token'].name!r} is not for a campaign of this name")
+        raise HTTPException(403, f"the token {request.scope['token'].name!r} is not for a campaign of this name")
     options = body.model_dump(include={"arms", *optional_settings()})
     policy = _policy(body.policy, body.L, body.risk_free)
     campaign = state_of(request).store.campaign(body.name, policy=policy, **options)
@@ -307,7 +307,7 @@ async def amend(request: Request, handle: Handle, number: int, body: AmendBody) 
 @router.post(
     "/campaigns/{name}/rules",
     summary="Change mode, share, control arm, bounds or guardrails",
-    response_model=models.Rules,
+    response_model=models.RulesAnswer,
 )
 async def change(request: Request, handle: Handle, body: RulesBody) -> Response:
     """Logged with the name of the token and the reason."""
@@ -316,7 +316,7 @@ async def change(request: Request, handle: Handle, body: RulesBody) -> Response:
     return answer({"rules": handle.reader.rules})
 
 
-@router.post("/campaigns/{name}/resume", summary="End the pause of a campaign", response_model=models.Rules)
+@router.post("/campaigns/{name}/resume", summary="End the pause of a campaign", response_model=models.RulesAnswer)
 async def resume(request: Request, handle: Handle, body: ReasonBody) -> Response:
     """It returns to the mode before the pause."""
     await handle.commits.do(Resume(None, body.why, _actor(request)))
@@ -375,7 +375,7 @@ def numbers(handle: Handle, body: KeysBody) -> Response:
 @router.get(
     "/campaigns/{name}/activity",
     summary="Counts of events and sums of rewards over time",
-    response_model=dict[str, Any],
+    response_model=models.ActivityModel,
 )
 def activity(handle: Handle) -> Response:
     """In at most 240 intervals of equal length, a row each, with a column per arm."""
@@ -447,7 +447,7 @@ async def evaluation(
     return answer(await aside_of(request).long(exports.evaluate, handle.reader.name, other))
 
 
-@router.get("/campaigns/{name}/view", summary="Data of the dashboard", response_model=dict[str, Any])
+@router.get("/campaigns/{name}/view", summary="Data of the dashboard", response_model=models.ViewModel)
 def view(
     request: Request,
     handle: Handle,

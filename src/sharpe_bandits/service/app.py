@@ -153,7 +153,7 @@ async def _invalid(request: Request, error: Any) -> Response:
 
 
 async def _http(request: Request, error: Any) -> Response:
-    kinds = {404: "not-found", 405: "method-not-allowed"}
+    kinds = {403: "campaign", 404: "not-found", 405: "method-not-allowed"}
     kind = kinds.get(error.status_code, "bad-request")
     words = {404: "there is nothing at this path; see /docs", 405: "this path does not support this method; see /docs"}
     detail = words.get(error.status_code, str(error.detail))

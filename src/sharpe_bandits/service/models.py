@@ -1,13 +1,21 @@
-"""Models of request bodies. The library itself validates values, with messages that name the remedy."""
+"""Models of requests and answers. The library itself validates values, with messages that name the remedy."""
+
+# Models are made of the library's dataclasses, which mypy does not see as types.
+# mypy: disable-error-code="valid-type"
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from datetime import datetime
+from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, create_model
 
-from ..live.campaigns.records import Decider, DecisionState, LogEntry
+from ..confidence_sequences import Leader
+from ..live.campaigns.records import Decision, Entry, Evaluation, LogEntry, Verification
+from ..live.campaigns.rules import Rules
 from ..live.campaigns.settings import optional_settings
+from ..live.campaigns.status import ArmStatus, Status
+from ..results.metrics import Estimate
 
 #: A reward, or another number.
 Number = StrictInt | StrictFloat
@@ -151,25 +159,21 @@ class ArmBody(ReasonBody):
     arm: Text | StrictInt = Field(description="its name, or its number in a campaign whose arms have no names")
 
 
-class DecisionModel(BaseModel):
-    """An arm that was handed out; times in ISO 8601, UTC."""
+Arm = str | int
 
-    number: int
-    arm: str | int
-    asked: str
-    expires: str | None
-    probability: float | None
-    key: str | None
-    worker: str | None
-    state: DecisionState
-    reward: float | None
-    told: str | None
-    by: Decider = Decider.POLICY
-    choice: str | int | None = None
-    segment: str | None = None
-    tags: dict[str, str] = {}
-    metrics: dict[str, float] = {}
-    weight: float | None = None
+
+def _answer(name: str, words: str, /, base: Any = None, **fields: Any) -> Any:
+    """The model of an answer: the fields of a dataclass of the library, and others. All are always there."""
+    types = get_type_hints(base) if base is not None else {}
+    named = {
+        key: Arm | list[Arm] | None if key == "best" else Arm | None if kind is Any else kind
+        for key, kind in types.items()
+    }
+    every = {**named, **fields}
+    return create_model(name, __doc__=words, **{key: (kind, ...) for key, kind in every.items()})  # type: ignore[call-overload]
+
+
+DecisionModel = _answer("Decision", "An arm that was handed out.", Decision, arm=Arm)
 
 
 class Decisions(BaseModel):
@@ -188,24 +192,12 @@ class Problem(BaseModel):
     detail: str
 
 
-Arm = str | int
-
-
 class Refusal(BaseModel):
     """A reward that was refused."""
 
     place: int
     decision: int | str
     problem: Problem
-
-
-class CampaignEntry(BaseModel):
-    """A campaign in a list."""
-
-    name: str
-    policy: str
-    created: str
-    events: int
 
 
 class Weight(BaseModel):
@@ -215,43 +207,55 @@ class Weight(BaseModel):
     weight: float
 
 
-class ArmModel(BaseModel):
-    """The status of an arm; there may be more."""
-
-    arm: Arm
-    retired: bool
-    pulls: int
-    pending: int
-    mean: float | None
-    mean_interval: list[float] | None
-    standard_deviation: float | None
-    value: float | None
-    value_interval: list[float] | None
-
-
-def _answer(title: str, words: str, /, **fields: Any) -> Any:
-    """The model of an answer; its fields are always there."""
-    return create_model(title, __doc__=words, **{key: (kind, ...) for key, kind in fields.items()})  # type: ignore[call-overload]
-
-
+_ArmStatus = _answer("ArmStatus", "The state of an arm.", ArmStatus, arm=Arm)
+_ArmView = _answer(
+    "ArmView", "An arm on the dashboard.", ArmStatus, arm=Arm, sharpe=float | None, sharpe_interval=list[float] | None,
+    standard_deviation_error=float | None, best_probability=float | None, heavy_tailed=bool,
+)  # fmt: skip
+_Leader = _answer("Leader", "The leading arm, its rival, and its lead.", Leader)
+_LogEntry = _answer("LogEntry", "An event of a campaign.", LogEntry)
+_RulesNow = _answer("RulesNow", "What a campaign goes by now.", Rules, suspended=list[Arm])
 Told = _answer("Told", "How many rewards were recorded, and which were refused.", recorded=int, refused=list[Refusal])
-Campaigns = _answer("Campaigns", "A page of campaigns.", campaigns=list[CampaignEntry], next=str | None)
+_Entry = _answer("CampaignEntry", "A campaign in a list.", Entry)
+Campaigns = _answer("Campaigns", "A page of campaigns.", campaigns=list[_Entry], next=str | None)
 Created = _answer("Created", "A campaign.", name=str, settings=dict[str, Any], arms=list[Arm])
 Recommendation = _answer("Recommendation", "The best arm, or arms.", recommendation=Arm | list[Arm] | None)
 Weights = _answer("Weights", "Weights of arms.", weights=list[Weight])
-Rules = _answer("Rules", "The rules of a campaign, as they are now.", rules=dict[str, Any])
+RulesAnswer = _answer("RulesAnswer", "The rules of a campaign, as they are now.", rules=_RulesNow)
 Numbers = _answer("Numbers", "Numbers of decisions by key.", numbers=dict[str, int])
-Log = _answer("Log", "Entries of the log.", entries=list[LogEntry])
-Verified = _answer("Verified", "A verification.", ok=bool, events=int, decisions=int, problems=list[str])
+Log = _answer("Log", "Entries of the log.", entries=list[_LogEntry])
+Verified = _answer("Verified", "A verification.", Verification, ok=bool)
 AgentState = _answer("AgentState", "An agent, as JSON in a text.", agent=str)
 Verdict = _answer("Verdict", "What to do now.", verdict=str, number=str, next=str, state=Literal["act", "early"])
-Overview = _answer("Overview", "Summaries of campaigns.", campaigns=list[dict[str, Any]], next=str | None)
+Summary = _answer(
+    "Summary", "A campaign in the overview.", name=str, policy=str, best=Arm | list[Arm] | None, done=bool,
+    verdict=Verdict, leader_since=datetime | None, decisions_per_day=Estimate | None, decisions=int, rewards=int,
+    pending=int, expired=int, arms_count=int, events=int, last=float | None, spark=list[float],
+)  # fmt: skip
+Unreadable = _answer("Unreadable", "A campaign that cannot be read.", name=str, policy=str, problem=str)
+Overview = _answer("Overview", "Summaries of campaigns.", campaigns=list[Summary | Unreadable], next=str | None)
+_parts: dict[str, Any] = {"leader": _Leader, "rules": _RulesNow}
 StatusModel = _answer(
-    "Status", "The status of a campaign; there may be more.", name=str, policy=str, objective=str | None, time=str,
-    arms=list[ArmModel], decisions=int, rewards=int, pending=int, expired=int, cancelled=int, horizon=int | None,
-    spent=int, best=Arm | list[Arm] | None, done=bool, events=int, settings=dict[str, Any],
+    "Status", "The state of a campaign.", Status, arms=list[_ArmStatus], settings=dict[str, Any], **_parts
+)
+Table = list[list[float | None]]
+ActivityModel = _answer(
+    "Activity", "Counts of events and sums of rewards, a row per interval and a column per arm.", start=float,
+    width=float, centre=float, seq=int, counts=dict[str, Table], features=dict[str, Table],
 )  # fmt: skip
-EvaluationModel = _answer(
-    "Evaluation", "What another policy would have earned.", sentence=str, policy=str, rounds=int, unrewarded=int,
-    effective_rounds=float, earned=dict[str, Any], inverse_propensity=dict[str, Any], doubly_robust=dict[str, Any],
+_Numbers = list[float | None]
+_Series = _answer(
+    "Series", "What the charts of the dashboard show, in intervals of equal length.", start=float, width=float,
+    arms=list[str], asked=list[list[float]], value=list[_Numbers], value_low=list[_Numbers], value_high=list[_Numbers],
+    reward=_Numbers, reward_error=_Numbers, pending=_Numbers, late=_Numbers, expired=_Numbers, cancelled=_Numbers,
+    exploration=_Numbers, last=float | None,
 )  # fmt: skip
+ViewModel = _answer(
+    "View", "What the page of a campaign shows.", Status, arms=list[_ArmView], **_parts, rules_in_words=dict[str, str],
+    objective_name=str, lead_name=str, arms_count=int, confidence=float,
+    intervals=Literal["at all times", "fixed-time"], periods_per_year=float | None,
+    rewards_to_decide=int | None, gain=Estimate | None, can_evaluate=bool,
+    missing=list[int | None], series=_Series, waiting=list[DecisionModel], decisions_per_day=Estimate | None,
+    rewards_per_day=Estimate | None, verdict=Verdict,
+)  # fmt: skip
+EvaluationModel = _answer("Evaluation", "What another policy would have earned.", Evaluation, sentence=str)

@@ -132,7 +132,9 @@ class Observer:
             "rewards": "Decisions with a reward",
             "pending": "Decisions that wait for a reward",
             "expired": "Decisions whose lease ran out without a reward",
+            "broken_guardrails": "Guardrails that are broken now, counted per arm",
             "leader_share": "Share of the pulls that went to the leading arm",
+            "policy_share": "Probability with which the policy decides; 0 if the campaign is paused or in shadow mode",
         }
         gauges = {
             key: GaugeMetricFamily(f"sharpe_bandits_campaign_{key}", text, labels=["campaign"])
@@ -145,9 +147,12 @@ class Observer:
                 continue
             pulls = sum(arm.pulls for arm in status.arms)
             leading = sum(arm.pulls for arm in status.arms if arm.arm == status.leader.arm)
+            shares = {
+                "leader_share": leading / pulls if pulls else 0.0,
+                "policy_share": status.rules["share"] if status.rules["mode"] == "live" else 0.0,
+            }
             for key, gauge in gauges.items():
-                value = (leading / pulls if pulls else 0.0) if key == "leader_share" else getattr(status, key)
-                gauge.add_metric([campaign.name], value)
+                gauge.add_metric([campaign.name], shares[key] if key in shares else getattr(status, key))
         return gauges.values()
 
     def describe(self) -> list[Any]:

@@ -86,8 +86,8 @@ class View:
             "rules_in_words": status.rules_in_words(),
             "objective_name": "Sharpe ratio" if goal is None else type(goal).__name__,
             "arms": arms,
-            # Leaders are compared by the root of an objective that is a square.
-            "lead_name": "Sharpe ratio" if goal is None else _root_name(goal),
+            # Leaders are compared by the root of RSSR, the only objective that is a square.
+            "lead_name": "Sharpe ratio" if goal is None or goal.from_root(2.0) != 2.0 else type(goal).__name__,
             "arms_count": len(arms),
             "confidence": CONFIDENCE,
             "intervals": "at all times" if watchable else "fixed-time",
@@ -111,8 +111,10 @@ def _verdict(view: dict[str, Any], pace: Estimate | None) -> dict[str, str]:
     ahead, least, number = leader["lead"], leader["low"], ""
     if ahead is not None and least is not None and leader["arm"] == best:
         error = ahead - least
-        number = f"{rounded(ahead, error)} ahead of {leader['rival']}, by at least {rounded(least, error)}"
-        number = f"{view['lead_name']} {number} (95%, at all times)"
+        rest = (
+            f"by at least {rounded(least, error)}" if least >= 0 else f"which may be ahead by {rounded(-least, error)}"
+        )
+        number = f"{view['lead_name']} {rounded(ahead, error)} ahead of {leader['rival']}, {rest} (95%, at all times)"
     else:  # no bound yet: the estimate of the leader itself
         arm = next((one for one in view["arms"] if one["arm"] == best), None)
         if arm is not None and arm["value"] is not None and arm["value_interval"]:
@@ -143,11 +145,6 @@ def _verdict(view: dict[str, Any], pace: Estimate | None) -> dict[str, str]:
     time = f", {duration(figure / pace.mean)} at this pace" if pace is not None else ""
     step = f"Go on: about {figure:,.0f} more rewards decide it{time}, if arms are as they look now."
     return _said(f"{name} leads; too early to act", number, step, "early")
-
-
-def _root_name(objective: Objective) -> str:
-    name = type(objective).__name__
-    return name if objective.from_root(2.0) == 2.0 else f"Root of {name}"
 
 
 def _said(verdict: str, number: str, step: str, state: str) -> dict[str, str]:

@@ -104,6 +104,8 @@ class Status:
         share of the decisions of others in which the policy would have chosen the same arm; None if there are none
     shadow : Comparison | None
         decisions of others with which the policy agreed against those with which it did not
+    broken_guardrails : int
+        guardrails that are broken now, counted per arm
     """
 
     name: str
@@ -130,6 +132,7 @@ class Status:
     lift: Comparison | None = None
     agreement: float | None = None
     shadow: Comparison | None = None
+    broken_guardrails: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -254,6 +257,7 @@ def status_of(name: str, state: State, time: datetime, overdue: int, lead_began:
         lift=Comparison.of(state, "policy", "control"),
         agreement=state.agreed / state.compared if state.compared else None,
         shadow=Comparison.of(state, "agreed", "disagreed"),
+        broken_guardrails=sum(len(watch.broken) for watch in state.watches),
     )
 
 
