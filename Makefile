@@ -27,7 +27,7 @@ BIN := $(VENV)/bin
 endif
 STAMP := $(VENV)/.installed
 
-.PHONY: run demo paper test lint types tests bare plain-numba next-numba matrix test-long fuzz torture load browser bench bench-quick bench-executors same-bits docs docs-links docs-numbers docs-pictures docs-findings coverage dist audit minimum hooks workflows clean
+.PHONY: run demo paper test lint types tests bare plain-numba next-numba matrix test-long fuzz torture load browser npm typescript bench bench-quick bench-executors same-bits docs docs-links docs-numbers docs-pictures docs-findings coverage dist audit minimum hooks workflows clean
 
 run: $(STAMP)
 	$(BIN)/sharpe-bandits reproduce --quick --out out/quick
@@ -41,7 +41,7 @@ demo: $(STAMP)
 
 # What takes one process each goes side by side, then the tests, which take two. (Recursive, so that nothing of it runs
 # beside the tests.)
-test: browser
+test: browser npm
 	$(MAKE) -j 2 lint types bare
 	$(MAKE) tests
 
@@ -98,6 +98,15 @@ browser:
 	     && echo "installing Chromium by apt-get: tests look at pages in a real browser" \
 	     && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } \
 	|| echo "no Chromium here: the browser tests will be skipped"
+
+# The types of the TypeScript client, from the schema of the service (a test compares); its tools are npm's.
+typescript: $(STAMP) npm
+	$(BIN)/python clients/typescript/generate.py
+	npm run --silent --prefix clients/typescript generate
+
+npm:
+	@cd clients/typescript && command -v npm >/dev/null && npm install --silent --no-audit --no-fund \
+	|| echo "npm cannot install here: the TypeScript client is not tested"
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
