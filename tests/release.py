@@ -14,7 +14,7 @@ QUICK_START = """
 import sharpe_bandits as sb
 bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
 study = sb.simulate([sb.UCBRSSR(L=0.5), sb.policies.UUCB(epsilon0=0.5)], bandit, horizon=1_000, runs=100, seed=1)
-assert str(study["UCB-RSSR"].regret(sb.RSSR(L=0.5)).final) == "88.99 ± 6.784 [75.52, 102.4]"
+assert str(study["UCB-RSSR"].regret(sb.RSSR(L=0.5)).final) == "89.0 ± 6.8 [75.5, 102.4]"
 """
 RETURNS = """
 import numpy as np

@@ -139,7 +139,7 @@ class UCBRSSR(_UCBSharpe):
     >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
     >>> study = sb.simulate(sb.UCBRSSR(L=0.5), bandit, horizon=1_000, runs=100, seed=1)
     >>> print(study["UCB-RSSR"].regret().final)
-    88.99 ± 6.784 [75.52, 102.4]
+    89.0 ± 6.8 [75.5, 102.4]
     """
 
     title: ClassVar[str] = "UCB-RSSR"

@@ -23,7 +23,7 @@ class Estimate:
     >>> import sharpe_bandits as sb
     >>> estimate = sb.results.Estimate(mean=585.8, se=7.087, low=571.8, high=599.7)
     >>> print(estimate)
-    585.8 ± 7.087 [571.8, 599.7]
+    585.8 ± 7.1 [571.8, 599.7]
     """
 
     mean: float
@@ -35,10 +35,10 @@ class Estimate:
         return f"<Estimate {self}>"
 
     def __str__(self) -> str:
-        return format(self, ".4g")
+        return format(self)
 
     def __format__(self, spec: str) -> str:
-        spec = spec or ".4g"
+        spec = spec or _digits(self.se)
         return f"{self.mean:{spec}} ± {self.se:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
 
     def __float__(self) -> float:
@@ -46,6 +46,13 @@ class Estimate:
 
     def _repr_html_(self) -> str:
         return html_table(("mean", "s.e.", "low", "high"), [(self.mean, self.se, self.low, self.high)])
+
+
+def _digits(se: float) -> str:
+    """The format with two digits of a standard error, or four digits where there is none."""
+    if not 1e-8 < se < np.inf:
+        return ".4g"
+    return f".{max(0, 1 - int(np.floor(np.log10(se))))}f"
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,7 +69,7 @@ class Curve:
     >>> int(curve.t[-1]), len(curve.t) == len(curve.mean) == len(curve.se)
     (1000, True)
     >>> print(curve.final)
-    88.99 ± 6.784 [75.52, 102.4]
+    89.0 ± 6.8 [75.5, 102.4]
     """
 
     t: np.ndarray

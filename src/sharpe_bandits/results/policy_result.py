@@ -75,7 +75,7 @@ class PolicyResult:
     >>> result.runs, result.horizon
     (100, 1000)
     >>> print(result.regret(sb.RSSR(L=0.5)).final)
-    88.99 ± 6.784 [75.52, 102.4]
+    89.0 ± 6.8 [75.5, 102.4]
     """
 
     #: Metrics it can be ranked by; the first is the default.

@@ -101,7 +101,7 @@ class Study(Mapping[str, PolicyResult]):
     >>> study.names
     ['UCB-RSSR', 'U-UCB']
     >>> print(study.compare("UCB-RSSR", "U-UCB", sb.RSSR(L=0.5)).final)
-    -0.3422 ± 6.762 [-13.76, 13.07]
+    -0.3 ± 6.8 [-13.8, 13.1]
     """
 
     def __init__(
@@ -471,7 +471,7 @@ def load(folder: str | os.PathLike[str]) -> Study:
     ...     study.save(folder)
     ...     back = sb.load(folder)
     >>> print(back["UCB-RSSR"].regret().final)
-    88.99 ± 6.784 [75.52, 102.4]
+    89.0 ± 6.8 [75.5, 102.4]
     """
     results, settings, case = saved.load(_folder(folder))
     return Study(results, settings, **case)

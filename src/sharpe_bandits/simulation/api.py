@@ -112,7 +112,7 @@ def simulate(
     >>> policies = [sb.UCBRSSR(L=0.5), sb.policies.UUCB(epsilon0=0.5)]
     >>> study = sb.simulate(policies, bandit, horizon=1_000, runs=100, seed=1)
     >>> print(study["UCB-RSSR"].regret(sb.RSSR(L=0.5)).final)
-    88.99 ± 6.784 [75.52, 102.4]
+    89.0 ± 6.8 [75.5, 102.4]
     """
     environment = as_environment(bandit)
     delays = _delays(delay, batch)
