@@ -268,3 +268,12 @@ def test_names_cannot_inject_html():
     study = sb.simulate(sb.UCBRSSR(1.0, name="<script>alert(1)</script>"), BANDIT, horizon=20, runs=2)
     for shown in (study, study.regret(), study.summary(), *study.values(), sb.UCBRSSR(1.0, name="<script>x")):
         assert "<script>" not in shown._repr_html_()
+
+
+def test_a_printed_study_is_its_table_with_or_without_a_common_objective() -> None:
+    arms = [sb.Uniform(0, 1), sb.Uniform(0, 0.5)]
+    same = sb.simulate([sb.policies.UCB1(), sb.policies.EpsilonGreedy(objective=sb.Mean())], arms, horizon=50, runs=4)
+    assert str(same) == str(same.summary())
+    differ = sb.simulate([sb.policies.UCB1(), sb.ScaleFreeUCB(L=0.1)], arms, horizon=50, runs=4)
+    assert "study.summary(" in str(differ)
+    assert "RSSR(" in str(differ)

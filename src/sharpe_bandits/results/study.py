@@ -125,13 +125,19 @@ class Study(Mapping[str, PolicyResult]):
         bound = "at most " if self.metric == "stopping time" else ""
         return f"{self.runs:,} runs of {bound}{self.horizon:,} rounds"
 
+    def __str__(self) -> str:
+        return str(self._overview())
+
     def _repr_html_(self) -> str:
+        return self._overview()._repr_html_()
+
+    def _overview(self) -> Table:
         try:
-            return self.summary()._repr_html_()
+            return self.summary()
         except InvalidInputError:  # no common objective: show what needs none
             rows = [[name, str(result.goal or "none")] for name, result in self.items()]
             title = f"{self._size()}; for a comparison pass one objective, as in study.summary(sb.RSSR(L=0.5))"
-            return Table(["policy", "its own objective"], rows, title)._repr_html_()
+            return Table(["policy", "its own objective"], rows, title)
 
     @property
     def names(self) -> list[str]:
