@@ -60,15 +60,6 @@ class ConfidenceSequence:
         whether the kurtosis of the rewards is so large that the nominal coverage is not reached
     alpha : float
         nominal probability that the true value is ever excluded
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import sharpe_bandits as sb
-    >>> rewards = np.random.default_rng(1).normal(0.1, 1.0, 5_000)
-    >>> sequence = sb.confidence_sequence(rewards, sb.Sharpe(L=0.01))
-    >>> bool(sequence.low[-1] < 0.1 < sequence.high[-1])
-    True
     """
 
     pulls: np.ndarray

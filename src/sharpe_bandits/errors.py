@@ -22,159 +22,50 @@ __all__ = [
 
 
 class SharpeBanditsError(Exception):
-    """Root of all errors of this library.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> issubclass(sb.errors.InvalidInputError, sb.SharpeBanditsError)
-    True
-    """
+    """Root of all errors of this library."""
 
 
 class InvalidInputError(SharpeBanditsError, ValueError):
-    """A given value cannot be used.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.Uniform(1, 0)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    sharpe_bandits.errors.InvalidInputError: low must be less than high, got low=1.0 and high=0.0; swap ...
-    """
+    """A given value cannot be used."""
 
 
 class BudgetTooSmallError(InvalidInputError):
-    """The horizon or budget is too small; the message says how much is needed.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.SHSR(L=0.1).agent(arms=16, horizon=20)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    sharpe_bandits.errors.BudgetTooSmallError: SHSR needs a budget of at least 128 for 16 arms (two pulls ...
-    """
+    """The horizon or budget is too small; the message says how much is needed."""
 
 
 class UnknownNameError(SharpeBanditsError, KeyError):
-    """A name does not exist; the message suggests the most similar one.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-    >>> study = sb.simulate(sb.UCBRSSR(L=0.5), bandit, horizon=100, runs=2)
-    >>> study["UCB-RSR"]  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    sharpe_bandits.errors.UnknownNameError: no policy in this study is called 'UCB-RSR': did you mean ...
-    """
+    """A name does not exist; the message suggests the most similar one."""
 
     def __str__(self) -> str:  # KeyError would show the repr of the message
         return str(self.args[0])
 
 
 class CompilationError(SharpeBanditsError):
-    """A user's function cannot be compiled; the message shows the line.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> @sb.index_policy
-    ... def broken(arm, t):
-    ...     return "high" + arm.mean
-    >>> sb.simulate(broken(), [sb.Uniform(0, 1), sb.Uniform(0, 2)], horizon=10)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    sharpe_bandits.errors.CompilationError: the index of broken does not compile:...
-    """
+    """A user's function cannot be compiled; the message shows the line."""
 
 
 class UnreadableDataError(SharpeBanditsError):
-    """A saved state or study is corrupt, foreign, or of a newer version.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.Agent.from_json("{}")
-    Traceback (most recent call last):
-        ...
-    sharpe_bandits.errors.UnreadableDataError: this JSON is not the state of an agent of this library
-    """
+    """A saved state or study is corrupt, foreign, or of a newer version."""
 
 
 class MissingLibraryError(SharpeBanditsError, ImportError):
-    """An optional library is not installed; the message says how to install it.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> issubclass(sb.errors.MissingLibraryError, ImportError)
-    True
-    """
+    """An optional library is not installed; the message says how to install it."""
 
 
 class ExecutorError(SharpeBanditsError):
-    """Workers are lost, crash repeatedly, or run other versions than this process.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> issubclass(sb.errors.ExecutorError, sb.SharpeBanditsError)
-    True
-    """
+    """Workers are lost, crash repeatedly, or run other versions than this process."""
 
 
 class CampaignOverError(SharpeBanditsError):
-    """The budget of an agent is spent.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> agent = sb.policies.UniformSampling(sb.Mean()).agent(arms=2, horizon=4)
-    >>> while not agent.done:
-    ...     agent.tell(agent.ask(), 0.1)
-    >>> agent.ask()
-    Traceback (most recent call last):
-        ...
-    sharpe_bandits.errors.CampaignOverError: the 4 rounds of this agent are played; see recommend()
-    """
+    """The budget of an agent is spent."""
 
 
 class CampaignPausedError(SharpeBanditsError):
-    """The campaign is paused and has no fallback arm.
-
-    Examples
-    --------
-    >>> import tempfile, sharpe_bandits as sb
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> store = sb.Store(f"{folder.name}/campaigns.db")
-    >>> campaign = store.campaign("desks", policy=sb.ScaleFreeUCB(L=1e-5), arms=["momentum", "carry"])
-    >>> campaign.pause("venue outage")
-    >>> campaign.ask()
-    Traceback (most recent call last):
-        ...
-    sharpe_bandits.errors.CampaignPausedError: the campaign is paused; ask again after it is resumed
-    >>> store.close(); folder.cleanup()
-    """
+    """The campaign is paused and has no fallback arm."""
 
 
 class WaitForRewardsError(SharpeBanditsError):
-    """A policy can only wait for rewards of pending pulls: ``arms`` has their number per arm, ``count`` their sum.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> agent = sb.policies.UniformSampling(sb.Mean()).agent(arms=2, horizon=4)
-    >>> [agent.ask() for _ in range(4)]
-    [0, 1, 0, 1]
-    >>> agent.ask()  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    sharpe_bandits.errors.WaitForRewardsError: Uniform sampling has handed out all pulls of phase 1 of 1 ...
-    """
+    """A policy can only wait for rewards of pending pulls: ``arms`` has their number per arm, ``count`` their sum."""
 
     def __init__(self, message: str, arms: dict[Any, int]) -> None:
         super().__init__(message)
@@ -185,49 +76,15 @@ class WaitForRewardsError(SharpeBanditsError):
 
 
 class ConflictError(SharpeBanditsError):
-    """A request contradicts what is recorded; nothing was changed.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> import tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> store = sb.Store(f"{folder.name}/campaigns.db")
-    >>> campaign = store.campaign("desks", policy=sb.ScaleFreeUCB(L=1e-5), arms=2)
-    >>> campaign.tell(campaign.ask(), 0.01)
-    >>> campaign.tell(1, 0.02)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    sharpe_bandits.errors.ConflictError: decision 1 has the reward 0.01, but the new reward is 0.02; nothing ...
-    >>> store.close(); folder.cleanup()
-    """
+    """A request contradicts what is recorded; nothing was changed."""
 
 
 class StoreError(SharpeBanditsError):
-    """A store of campaigns cannot be used; the message has the remedy.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> import tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> sb.Store(f"{folder.name}/none.db", create=False)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    sharpe_bandits.errors.StoreError: there is no store ...none.db; create a campaign first, or check the path
-    >>> folder.cleanup()
-    """
+    """A store of campaigns cannot be used; the message has the remedy."""
 
 
 class RewardWarning(UserWarning):
-    """A policy has seen rewards that it cannot handle; the message has the remedy.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> issubclass(sb.errors.RewardWarning, UserWarning)
-    True
-    """
+    """A policy has seen rewards that it cannot handle; the message has the remedy."""
 
 
 def shown(value: Any) -> str:

@@ -148,14 +148,7 @@ class Arm:
 
 
 def arm_from_dict(data: dict[str, Any]) -> Arm:
-    """The arm described by plain data (see :meth:`Arm.to_dict`).
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.from_dict({"arm": "Uniform", "low": 0, "high": 1})
-    Uniform(0, 1)
-    """
+    """The arm described by plain data (see :meth:`Arm.to_dict`)."""
     return from_plain("arm", Arm.kinds, data)
 
 

@@ -118,13 +118,6 @@ def bandit_from_dict(data: dict[str, Any], *, draw: Callable[[np.random.Generato
         the result of ``to_dict``
     draw : Callable[[numpy.random.Generator], Any] | None, optional
         the function that draws the arms of a :class:`RandomBandit`, which is not plain data
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> data = sb.Bandit([sb.Uniform(0, 1), sb.Bernoulli(0.4)]).to_dict()
-    >>> sb.from_dict(data)
-    Bandit([Uniform(0, 1), Bernoulli(0.4)])
     """
     return from_plain("bandit", Environment.kinds, data, **({} if draw is None else {"draw": draw}))
 

@@ -57,20 +57,7 @@ def _digits(se: float) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Curve:
-    """A mean over time with its standard errors and confidence intervals; ``t`` counts rounds.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-    >>> policies = [sb.UCBRSSR(L=0.5), sb.policies.UUCB(epsilon0=0.5)]
-    >>> study = sb.simulate(policies, bandit, horizon=1_000, runs=100, seed=1)
-    >>> curve = study["UCB-RSSR"].regret(sb.RSSR(L=0.5))
-    >>> int(curve.t[-1]), len(curve.t) == len(curve.mean) == len(curve.se)
-    (1000, True)
-    >>> print(curve.final)
-    89.0 ± 6.8 [75.5, 102.4]
-    """
+    """A mean over time with its standard errors and confidence intervals; ``t`` counts rounds."""
 
     t: np.ndarray
     mean: np.ndarray

@@ -64,18 +64,6 @@ class PolicyResult:
         what was played, for objectives that need more than mean and variance; None if the result was loaded
     true_values : dict[Objective, np.ndarray], optional
         true values of the arms under such objectives, where they are known
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-    >>> policies = [sb.UCBRSSR(L=0.5), sb.policies.UUCB(epsilon0=0.5)]
-    >>> study = sb.simulate(policies, bandit, horizon=1_000, runs=100, seed=1)
-    >>> result = study["UCB-RSSR"]
-    >>> result.runs, result.horizon
-    (100, 1000)
-    >>> print(result.regret(sb.RSSR(L=0.5)).final)
-    89.0 ± 6.8 [75.5, 102.4]
     """
 
     #: Metrics it can be ranked by; the first is the default.
@@ -272,15 +260,6 @@ class StoppingResult(PolicyResult):
 
     Its only checkpoint is that budget and stands for the end of each run, whenever that was: :meth:`regret` is the
     regret until then.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> arms = [sb.Normal(1, sd=1), sb.Normal(0, sd=1)]
-    >>> study = sb.identify(sb.policies.LUCB(L=0.1), arms, runs=20, seed=1)
-    >>> result = study["LUCB"]
-    >>> bool(result.stopping_time().mean >= 64), result.error().mean
-    (True, 0.0)
     """
 
     ranked_by: ClassVar[tuple[Metric, ...]] = ("stopping time", "error", "regret")

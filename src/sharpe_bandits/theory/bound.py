@@ -52,14 +52,6 @@ class Bound:
         what is bounded
     applies : bool, optional
         whether the bandit satisfies the assumptions of the statement (such as rewards in [0, 1])
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> bound = sb.theory.shsr_error(bandit, L=0.1, budget=100)
-    >>> bound.vacuous, bound.form, bound.kind
-    (True, 'repaired', 'probability')
     """
 
     value: float

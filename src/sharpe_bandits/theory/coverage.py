@@ -57,15 +57,6 @@ class Coverage:
     verdict : Judgement
         "holds" if the whole interval is below the bound, "fails" if all of it is above, else "undecided" (as it must be
         if the bound is too small for the number of samples)
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> options = dict(pulls=50, L=0.1, epsilon=0.2, samples=500, statistics=["variance"])
-    >>> first = sb.theory.coverage(bandit, **options)[0]
-    >>> first.statistic, first.samples, first.verdict
-    ('variance', 500, 'holds')
     """
 
     arm: int
@@ -167,14 +158,6 @@ def order_coverage(
     the arm with the smaller variance.
 
     Returns tuples of (arm with larger variance, other arm, coverage), in printed and repaired form.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> larger, smaller, first = sb.theory.order_coverage(bandit, pulls=50, samples=500)[0]
-    >>> first.samples
-    500
     """
     arms = _arms(bandit)
     pulls = whole("pulls", pulls, 2)

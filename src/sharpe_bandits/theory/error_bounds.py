@@ -75,13 +75,6 @@ def variance_order(bandit: Any, arm: int, pulls: int, form: Form = "repaired") -
         number of the arm i, counted from 0, and t
     form : Form, optional
         "repaired" and "proved" are one here
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> sb.theory.variance_order(bandit, arm=1, pulls=10_000).value < 0.05
-    True
     """
     pulls = whole("pulls", pulls, 2)
     check_form(form)
@@ -114,13 +107,6 @@ def shvv_phase_error(bandit: Any, budget: int, phase: int, form: Form = "repaire
         as for :func:`shvv_error`
     phase : int
         k, counted from 0
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> sb.theory.shvv_phase_error(bandit, budget=1_000_000, phase=0).value < 0.05
-    True
     """
     budget = whole("budget", budget, 1)
     check_form(form)
@@ -208,14 +194,7 @@ def path_error(
 
 
 class PlayedPhase(NamedTuple):
-    """A phase of SHSR or SuRSR that was played: see :func:`path_error`.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.theory.PlayedPhase(100, True, variance=[0.1], second_moment=[0.3]).pulls
-    100
-    """
+    """A phase of SHSR or SuRSR that was played: see :func:`path_error`."""
 
     pulls: int
     halves: bool

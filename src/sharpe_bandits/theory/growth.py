@@ -29,15 +29,6 @@ class Fit:
         sum of squared residuals that the mean curve would have without noise
     unexplained : Estimate
         that sum as a fraction of the curve's own variation over the window (1 - R^2)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import sharpe_bandits as sb
-    >>> t = np.unique(np.logspace(1, 5, 60).astype(int))
-    >>> regret = np.outer(np.linspace(2.9, 3.1, 20), np.log(t))
-    >>> bool(sb.theory.growth(t, regret).logarithmic.slope.mean > 2.9)
-    True
     """
 
     intercept: Estimate
@@ -66,15 +57,6 @@ class Growth:
         the reason for the verdict
     start, points : int
         first time of the window, and the number of times in it
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import sharpe_bandits as sb
-    >>> t = np.unique(np.logspace(1, 5, 60).astype(int))
-    >>> regret = np.outer(np.linspace(2.9, 3.1, 20), np.log(t))
-    >>> sb.theory.growth(t, regret).verdict
-    'logarithmic'
     """
 
     logarithmic: Fit

@@ -94,13 +94,6 @@ def bounds_for(
         rounds of the whole game if ``rounds`` is a time within it; some pilots depend on it
     forms : Iterable[Form], optional
         the forms that are wanted
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-    >>> [bound.kind for bound in sb.theory.bounds_for(sb.UCBRSSR(L=0.5), bandit, 10_000)]
-    ['regret', 'regret', 'regret', 'regret']
     """
     environment = as_environment(bandit)
     bound = _BOUNDS.get(type(check_policy(policy)))

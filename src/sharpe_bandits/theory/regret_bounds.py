@@ -57,13 +57,6 @@ def ucb_vv_regret(bandit: Any, horizon: int, form: Form = "repaired", *, pilot: 
         "repaired" and "proved" are one here
     pilot : int, optional
         pulls per arm in the pilot
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-    >>> sb.theory.ucb_vv_regret(bandit, horizon=10_000).kind
-    'regret'
     """
     horizon, pilot = whole("horizon", horizon, 1), whole("pilot", pilot, 2)
     check_form(form)
@@ -138,13 +131,6 @@ def ucb_rssr_regret(
         "printed", "appendix", "corrected" or "proved"
     pilot : int, optional
         pulls per arm in the pilot (proved form)
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-    >>> sb.theory.ucb_rssr_regret(bandit, L=0.5, horizon=10_000, form="printed").kind
-    'regret'
     """
     arm, L, horizon, pilot = _arguments(bandit, L, horizon, form, pilot, risk_free, _FORMS)
     source = "Theorem on the regret of UCB-RSSR"
@@ -187,13 +173,6 @@ def ucb_sr_like_regret(
         m = \mu_i + w_i \epsilon / 2, \quad D_i = L + \sigma_i^2 - w_i^2 \epsilon / 2,
 
     :math:`e_i = 2` and :math:`q = 4/w_*^2` and :math:`4/w_*^4`.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> bandit = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)])
-    >>> sb.theory.ucb_sr_like_regret(bandit, L=0.5, horizon=10_000, form="printed").kind
-    'regret'
     """
     arm, L, horizon, pilot = _arguments(bandit, L, horizon, form, pilot, risk_free, _FORMS)
     source = "Theorem on the regret of UCB-SR-like"
