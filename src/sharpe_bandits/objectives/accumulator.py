@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,11 +32,27 @@ class FeatureAccumulator:
         if not self._count:
             self._anchor = reward
         self._count += 1
-        d, n = reward - self._anchor, float(self._count)
+        d = reward - self._anchor
         self._total += d
-        self._update(self._kept, 0, 0, 0, n, reward, d, self._arguments)
+        self._update(self._kept, 0, 0, 0, float(self._count), reward, d, self._arguments)
+        return self.known
+
+    @property
+    def known(self) -> tuple[float, float, float]:
+        """Mean and mean square of the feature, and its covariance with the reward, of the rewards so far."""
+        n = float(self._count)
         mean = self._anchor + self._total / n
         known: tuple[float, float, float] = self._values(
             self._kept, 0, 0, 0, n, self._anchor, mean, math.nan, math.nan, math.nan, 0
         )
         return known
+
+    def to_plain(self) -> list[Any]:
+        """Plain data, for :meth:`restore`."""
+        return [self._count, self._anchor, self._total, self._kept[0, :, 0].tolist()]
+
+    def restore(self, content: list[Any]) -> FeatureAccumulator:
+        """Take over what :meth:`to_plain` wrote."""
+        self._count, self._anchor, self._total = int(content[0]), float(content[1]), float(content[2])
+        self._kept[0, :, 0] = content[3]
+        return self

@@ -157,6 +157,7 @@ def _actor(request: Request) -> str:
 
 
 Search = Annotated[str, Query(max_length=200, description="part of the name")]
+Segment = Annotated[str | None, Query(min_length=1, max_length=200, description="in this segment")]
 After = Annotated[str, Query(max_length=200, description="only names after this one")]
 
 
@@ -215,9 +216,9 @@ def status(handle: Handle) -> Response:
 
 
 @router.get("/campaigns/{name}/recommendation", summary="The arm that looks best", response_model=models.Recommendation)
-def recommend(handle: Handle) -> Response:
+def recommend(handle: Handle, segment: Segment = None) -> Response:
     """The arm that the policy recommends, from the rewards so far."""
-    return answer({"recommendation": handle.reader.recommend()})
+    return answer({"recommendation": handle.reader.recommend(segment)})
 
 
 @router.get(
@@ -227,9 +228,10 @@ def weights(
     handle: Handle,
     largest: float = Query(1.0, alias="max", ge=0, le=1, description="largest weight of an arm"),
     least: float = Query(0.0, alias="min", ge=0, le=1, description="least weight of an arm"),
+    segment: Segment = None,
 ) -> Response:
     """What an arm cannot take goes to the policy's next choice."""
-    by_arm = handle.reader.weights(max=largest, min=least)
+    by_arm = handle.reader.weights(max=largest, min=least, segment=segment)
     return answer({"weights": [{"arm": arm, "weight": weight} for arm, weight in by_arm.items()]})
 
 

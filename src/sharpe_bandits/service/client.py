@@ -21,7 +21,7 @@ from ..confidence_sequences import Leader
 from ..errors import InvalidInputError, SharpeBanditsError, StoreError, shown
 from ..live.agents import Agent
 from ..live.campaigns.activity import Activity
-from ..live.campaigns.comparison import Comparison
+from ..live.campaigns.comparison import Comparison, ShadowEstimate
 from ..live.campaigns.interface import CampaignInterface
 from ..live.campaigns.records import (
     Decider,
@@ -51,7 +51,7 @@ from ..live.campaigns.requests import (
     number_of,
 )
 from ..live.campaigns.settings import Options, checked
-from ..live.campaigns.status import ArmStatus, Status
+from ..live.campaigns.status import ArmStatus, SegmentStatus, Status
 from ..policies.base import Policy, check_policy, policy_from_dict
 from ..results.metrics import Estimate
 from .problems import error_of
@@ -408,17 +408,18 @@ class RemoteCampaign(CampaignInterface):
         del found["settings"]
         arms = [ArmStatus(**{key: _pair(value) for key, value in arm.items()}) for arm in found["arms"]]
         timed = _timed(found, "time", "leader_since")
-        pairs = {
-            name: found[name] and Comparison(**{key: _pair(value) for key, value in found[name].items()})
-            for name in ("lift", "shadow")
+        reports = {
+            name: found[name] and kind(**{key: _pair(value) for key, value in found[name].items()})
+            for name, kind in (("lift", Comparison), ("shadow", ShadowEstimate))
         }
-        return Status(**{**timed, "arms": arms, "leader": Leader(**found["leader"]), **pairs})
+        segments = [SegmentStatus(**one) for one in found["segments"]]
+        return Status(**{**timed, "arms": arms, "leader": Leader(**found["leader"]), **reports, "segments": segments})
 
-    def recommend(self) -> Any:
-        return self._request("GET", "/recommendation")["recommendation"]
+    def recommend(self, segment: str | None = None) -> Any:
+        return self._request("GET", f"/recommendation{_query(segment=segment)}")["recommendation"]
 
-    def weights(self, *, max: float = 1.0, min: float = 0.0) -> dict[Any, float]:
-        pairs = self._request("GET", f"/weights?{urlencode({'max': max, 'min': min})}")["weights"]
+    def weights(self, *, max: float = 1.0, min: float = 0.0, segment: str | None = None) -> dict[Any, float]:
+        pairs = self._request("GET", f"/weights{_query(max=max, min=min, segment=segment)}")["weights"]
         return {pair["arm"]: pair["weight"] for pair in pairs}
 
     def agent(self) -> Agent:
@@ -513,6 +514,11 @@ def _body(request: Request, *names: str) -> dict[str, Any]:
 def _timed(item: dict[str, Any], *names: str) -> dict[str, Any]:
     """Plain data with the times of these names parsed."""
     return {**item, **{name: item[name] and datetime.fromisoformat(item[name]) for name in names}}
+
+
+def _query(**values: Any) -> str:
+    """A query of the values that are not None."""
+    return f"?{urlencode({name: value for name, value in values.items() if value is not None})}"
 
 
 def _pair(value: Any) -> Any:

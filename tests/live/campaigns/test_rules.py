@@ -42,7 +42,8 @@ def test_the_path_from_shadow_to_live(make):
     rows = campaign.history().to_pylist()
     status = campaign.status()
     assert status.agreement == sum(row["choice"] == row["arm"] for row in rows) / 60
-    assert sum(status.shadow.rewards) == 60
+    assert status.shadow.rewards == 60
+    assert status.shadow.others == pytest.approx(np.mean([row["reward"] for row in rows]))
     assert campaign.ask().by == "control"  # asks get the control arm, and the policy is logged beside it
     campaign.set(mode="live", share=0.25, why="a quarter", by="Ann")
     decisions = play(campaign, 400)

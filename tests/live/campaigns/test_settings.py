@@ -47,9 +47,9 @@ def test_a_setting_of_a_newer_release_is_refused_with_the_remedy(tmp_path):
     path = tmp_path / "campaigns.db"
     with sb.Store(path) as store:
         make(store)
-    rewrite(path, lambda settings: {**settings, "segments": 3})
+    rewrite(path, lambda settings: {**settings, "moods": 3})
     with sb.Store(path) as store:
-        with pytest.raises(sb.errors.UnreadableDataError, match=r"'segments'.* newer release; upgrade sharpe-bandits"):
+        with pytest.raises(sb.errors.UnreadableDataError, match=r"'moods'.* newer release; upgrade sharpe-bandits"):
             make(store)
         assert [entry.name for entry in store.campaigns()] == ["desks"]
 

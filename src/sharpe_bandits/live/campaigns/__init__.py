@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import require
 from .comparison import Comparison as Comparison
+from .comparison import ShadowEstimate as ShadowEstimate
 from .guardrails import Guardrail as Guardrail
 from .records import Decider as Decider
 from .records import Decision as Decision
@@ -29,6 +30,7 @@ from .requests import RetireArm as RetireArm
 from .requests import Suspend as Suspend
 from .requests import Tell as Tell
 from .status import ArmStatus as ArmStatus
+from .status import SegmentStatus as SegmentStatus
 from .status import Status as Status
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from .log import history, log_page
 from .records import Decision, Evaluation, Event, EventKind, LogEntry, Verification, plain_details, utc_time
 from .requests import MAX_BATCH, AcceptClock, Notified, Record, Request, Tell, number_of
 from .settings import Settings
-from .state import State
+from .state import State, bounded_shares
 from .status import Status, status_of
 from .storage import CampaignRow, Head, Records, Storage
 from .transaction import Transaction, unknown_decision
@@ -113,7 +113,7 @@ class Campaign(CampaignInterface):
             if isinstance(result, SharpeBanditsError):
                 raise result
 
-    def weights(self, *, max: float = 1.0, min: float = 0.0) -> dict[Any, float]:
+    def weights(self, *, max: float = 1.0, min: float = 0.0, segment: str | None = None) -> dict[Any, float]:
         low, high = probability("min", min), probability("max", max)
 
         def work(state: State) -> dict[Any, float]:
@@ -123,7 +123,7 @@ class Campaign(CampaignInterface):
                     f"{len(available)} arms cannot have weights between {low:g} and {high:g} that add up to 1"
                 )
             bounds = np.full(len(arms), low), np.full(len(arms), high)
-            shares = state.bounded_shares(0.0, available, *bounds)
+            shares = bounded_shares(state.chooser(segment), 0.0, available, *bounds)
             return {arms[i]: float(shares[i]) for i in available}
 
         return self._look(work)
@@ -241,8 +241,8 @@ class Campaign(CampaignInterface):
 
         return self._read(work)
 
-    def recommend(self) -> Any:
-        return self._look(lambda state: state.agent.recommend())
+    def recommend(self, segment: str | None = None) -> Any:
+        return self._look(lambda state: state.chooser(segment).recommend())
 
     def agent(self) -> Agent:
         return Agent.from_json(self._look(lambda state: state.agent.to_json()))

@@ -1,17 +1,19 @@
-"""The policy against control, and against the decisions of others: differences with time-uniform intervals."""
+"""The policy against control, and what it would have earned where others decided, with time-uniform intervals."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...confidence_sequences import difference
+from ...confidence_sequences import difference, intervals
 from ...objectives import Mean, Objective, Statistics
+from ...play.statistics import FEATURE
 from .state import State
-from .tally import Tally, moments
+from .tally import moments
 
 #: Probability that an interval ever excludes the truth.
 ALPHA = 0.05
@@ -19,16 +21,12 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rewards of two groups of decisions.
+    """The policy and control, where each decision was left to one of the two at random.
 
     Attributes
     ----------
-    groups : tuple[str, str]
-        what is compared: "policy" and "control", where each decision was left to one of the two at random; or "agreed"
-        and "disagreed", decisions of others with which the policy agreed or not (no experiment: others may have had
-        reasons)
     rewards : tuple[int, int]
-        number of rewards of each
+        number of rewards of policy and control
     means : tuple[float, float]
         mean reward, or cost, of each
     mean_difference : float
@@ -41,7 +39,6 @@ class Comparison:
         mean reward weighted by the weights told (1 where none was)
     """
 
-    groups: tuple[str, str]
     rewards: tuple[int, int]
     means: tuple[float, float]
     mean_difference: float
@@ -51,21 +48,23 @@ class Comparison:
     weighted_means: tuple[float, float]
 
     @classmethod
-    def of(cls, state: State, first: str, second: str) -> Comparison | None:
-        """Compare two groups; None if one of them has no rewards."""
-        one, other = (state.tallies.get(name) for name in (first, second))
+    def of(cls, state: State) -> Comparison | None:
+        """Compare the two; None if one of them has no rewards."""
+        one, other = (state.tallies.get(name) for name in ("policy", "control"))
         if one is None or other is None:
             return None
-        goal, sign = state.agent.policy.goal, state.sign
-        mean_difference, mean_interval = _difference(one, other, Mean(), 1.0)
+        goal, pair = state.agent.policy.goal, [moments(one, state.sign), moments(other, state.sign)]
+        mean_difference, mean_interval = _difference([moments(one), moments(other)], Mean())
         value, interval = None, None
         if goal is not None and not isinstance(goal, Mean):
-            value, interval = _difference(one, other, goal, sign)
+            if goal.has_feature:
+                features = [zip(FEATURE, state.features[name].known, strict=True) for name in ("policy", "control")]
+                pair = [known._replace(**dict(feature)) for known, feature in zip(pair, features, strict=True)]
+            value, interval = _difference(pair, goal)
         return cls(
-            (first, second),
             (int(one[0]), int(other[0])),
             (one[1], other[1]),
-            mean_difference if mean_difference is not None else math.nan,
+            one[1] - other[1] if mean_difference is None else mean_difference,
             mean_interval,
             value,
             interval,
@@ -73,24 +72,67 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        first, second = self.groups
-        interval = "too early for an interval" if self.mean_interval is None else _words(self.mean_interval)
         value = ""
         if self.value_difference is not None:
-            bounds = "" if self.value_interval is None else f" ({_words(self.value_interval)})"
-            value = f"; in the objective {self.value_difference:+.4g}{bounds}"
-        return f"{first} minus {second}: {self.mean_difference:+.4g} in the mean ({interval}){value}"
+            value = f"; in the objective {self.value_difference:+.4g}{_words(self.value_interval)}"
+        if self.weighted_means != self.means:
+            value += f"; weighted means {self.weighted_means[0]:.4g} and {self.weighted_means[1]:.4g}"
+        return f"policy minus control: {self.mean_difference:+.4g} in the mean{_words(self.mean_interval)}{value}"
 
 
-def _words(interval: tuple[float, float]) -> str:
-    return f"95%, at any time: {interval[0]:.4g} to {interval[1]:.4g}"
+@dataclass(frozen=True)
+class ShadowEstimate:
+    """What the policy would have earned where others decided: doubly robust estimates from each reward, with the
+    policy's choice at that time.
+
+    They are unbiased if the propensities are right. Where none was recorded, that of an arm is taken to be its share in
+    the decisions of others: this is right only if others chose without regard to what the rewards would be.
+
+    Attributes
+    ----------
+    rewards : int
+        number of rewards
+    others : float
+        mean reward, or cost, of the others' decisions
+    policy : float
+        estimated mean of the policy's
+    interval : tuple[float, float] | None
+        time-uniform 95% interval of the difference; None if it is too early
+    """
+
+    rewards: int
+    others: float
+    policy: float
+    interval: tuple[float, float] | None
+
+    @classmethod
+    def of(cls, state: State) -> ShadowEstimate | None:
+        """The estimate; None if there are no rewards of others' decisions."""
+        if "difference" not in state.tallies:
+            return None
+        others, policy, both = (state.tallies[name] for name in ("others", "shadow", "difference"))
+        ends = intervals(moments(both), Mean(), alpha=ALPHA) if both[0] > 1 else None
+        known = ends is not None and math.isfinite(ends.low) and math.isfinite(ends.high)
+        interval = (float(ends.low), float(ends.high)) if known and ends is not None else None
+        return cls(int(others[0]), others[1], policy[1], interval)
+
+    def __str__(self) -> str:
+        difference = self.policy - self.others
+        return (
+            f"it would have had a mean of {self.policy:.4g} instead of {self.others:.4g}: "
+            f"{difference:+.4g}{_words(self.interval)}"
+        )
 
 
-def _difference(
-    one: Tally, other: Tally, goal: Objective, sign: float
-) -> tuple[float | None, tuple[float, float] | None]:
-    rows: list[Any] = [np.array(pair, float) for pair in zip(moments(one, sign), moments(other, sign), strict=True)]
-    estimate, half = difference(Statistics(*rows), goal, alpha=ALPHA)
+def _words(interval: tuple[float, float] | None) -> str:
+    if interval is None:
+        return " (too early for an interval)"
+    return f" (95%, at any time: {interval[0]:.4g} to {interval[1]:.4g})"
+
+
+def _difference(pair: Sequence[Statistics], goal: Objective) -> tuple[float | None, tuple[float, float] | None]:
+    columns: list[Any] = [np.array(column, float) for column in zip(*pair, strict=True)]
+    estimate, half = difference(Statistics(*columns), goal, alpha=ALPHA)
     if not math.isfinite(estimate):
-        return (one[1] - other[1], None) if isinstance(goal, Mean) else (None, None)
+        return None, None
     return estimate, (estimate - half, estimate + half) if math.isfinite(half) else None

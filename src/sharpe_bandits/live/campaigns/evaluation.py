@@ -50,10 +50,12 @@ def evaluate(storage: Storage, campaign: int, settings: Settings, policy: Policy
         for event in with_amendments(lambda: records.events(0, records.head().events)):
             if event.kind == EventKind.ASKED:
                 row = next(rows)
+                details = plain_details(row.details)
                 # Without exploration, only decisions of others tell of arms that the campaign's policy did not choose.
-                others = plain_details(row.details).get("by") in (Decider.EXTERNAL, Decider.HISTORY)
+                others = details.get("by") in (Decider.EXTERNAL, Decider.HISTORY)
                 if row.probability is not None and (settings.explore or (others and row.probability < 1)):
-                    weights[event.number or 0] = _weight(policy, state.agent, event.arm or 0, row.probability)
+                    agent = state.chooser(details.get("segment"))
+                    weights[event.number or 0] = _weight(policy, agent, event.arm or 0, row.probability)
             elif event.reward is not None and event.kind != EventKind.EXPIRED and event.number in weights:
                 rounds.append((event.reward, *weights.pop(event.number or 0)))
             state.apply(event)

@@ -68,7 +68,7 @@ class CampaignInterface(ABC):
         among : Sequence[Any] | None, optional
             the arms that can be played now
         segment : str | None, optional
-            segment of the decision, which is stored
+            segment of the decision; what it learns from is the campaign's setting ``segments``
         tags : Mapping[str, str] | None, optional
             anything to find and to group decisions by, such as ``{"desk": "NY"}``
 
@@ -229,14 +229,14 @@ class CampaignInterface(ABC):
         """The status of the campaign: arms with pulls, pending pulls, estimates and intervals; rounds spent."""
 
     @abstractmethod
-    def weights(self, *, max: float = 1.0, min: float = 0.0) -> dict[Any, float]:
-        """The policy's choice as weights of a portfolio, each between ``min`` and ``max``: what an arm cannot take goes
-        to the policy's next choice.
+    def weights(self, *, max: float = 1.0, min: float = 0.0, segment: str | None = None) -> dict[Any, float]:
+        """The policy's choice (in a segment) as weights of a portfolio, each between ``min`` and ``max``: what an arm
+        cannot take goes to the policy's next choice.
         """
 
     @abstractmethod
-    def recommend(self) -> Any:
-        """The arm that looks best, or the arms: see :meth:`sharpe_bandits.Agent.recommend`."""
+    def recommend(self, segment: str | None = None) -> Any:
+        """The arm that looks best (in a segment), or the arms: see :meth:`sharpe_bandits.Agent.recommend`."""
 
     @abstractmethod
     def agent(self) -> Agent:

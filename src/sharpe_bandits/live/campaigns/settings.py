@@ -23,6 +23,7 @@ from ...policies.by_name import policies_by_name
 from ..agents.base import check_arms
 from .guardrails import Guardrail
 from .rules import CHECKS, Mode
+from .segments import Pooling, check_segments
 
 _UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _LENGTH = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(second|minute|hour|day|week)s?\s*")
@@ -77,6 +78,7 @@ class Options(TypedDict, total=False):
     bounds: Mapping[str, tuple[float, float]] | str | None
     guardrails: Sequence[Guardrail | Mapping[str, Any]] | str | None
     webhook: str | None
+    segments: Pooling | None
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,8 @@ class Settings:
         "min" if rewards are costs
     mode, share, control, fallback, bounds, guardrails, webhook : optional
         the rules that it starts with (see :class:`~sharpe_bandits.live.campaigns.rules.Rules`)
+    segments : Pooling, optional
+        whether segments have records of their own: "none", "separate" or "pooled"
     choices_revision : int | None, optional
         revision of the policy's choices in the release that created the campaign; None: it did not say
     """
@@ -161,6 +165,14 @@ class Settings:
     webhook: str | None = _setting(
         None, str, CHECKS["webhook"], "https address that hears of guardrails and changes of the mode (none)"
     )
+    segments: Pooling = _setting(  # noqa: RUF009 (a field)
+        "none",
+        str,
+        lambda x: one_of("segments", x, get_args(Pooling)),
+        "what segments learn from: none (all rewards), separate (their own), pooled (their own, and others as far as "
+        "these are alike) (none)",
+        "none",
+    )
     choices_revision: int | None = None
 
     @classmethod
@@ -174,6 +186,7 @@ class Settings:
                 f"{policy.name} decides how often each arm is played, and explore={settings.explore:g} would spend its "
                 "budget differently; leave explore out"
             )
+        check_segments(settings.segments, policy)
         return settings
 
     @property

@@ -18,6 +18,7 @@ from ...errors import (
     UnreadableDataError,
     shown,
 )
+from ...objectives.accumulator import FeatureAccumulator
 from ...play.allocation import ALLOCATION, NOTHING, pour, sample, start_with
 from ...play.streams import fold, stream_key, uniform
 from ...policies.base import Policy
@@ -25,12 +26,13 @@ from ..agents import Agent
 from .guardrails import REWARD, Guardrail, Watch
 from .records import Decider, Event, EventKind, plain_details
 from .rules import Rules
+from .segments import Segments
 from .settings import Settings
 from .storage import Records
 from .tally import Tally, add, new_tally
 
 #: Format of a snapshot. Increased whenever replaying the same log gives a state with different content.
-SNAPSHOT_FORMAT = 3
+SNAPSHOT_FORMAT = 4
 #: A snapshot is due each time the log has grown by this many events, or by one event per this many bytes of the
 #: snapshot if that is more: this costs little per event, and opening the campaign has few events to apply.
 _SNAPSHOT_EVENTS, _SNAPSHOT_BYTES = 64, 200
@@ -64,8 +66,8 @@ class State:
         "seq", "decisions", "expired", "cancelled", "unused", "lead_began", "compared", "agreed", "notified",
     )  # fmt: skip
 
-    def __init__(self, agent: Agent, rules: Rules) -> None:
-        self.agent, self.rules = agent, rules
+    def __init__(self, agent: Agent, rules: Rules, segments: Segments) -> None:
+        self.agent, self.rules, self.segments = agent, rules, segments
         #: Number of the last event.
         self.seq = 0
         #: Decisions made; those whose lease ran out and that have no reward so far; cancelled; rewards that the policy
@@ -79,9 +81,13 @@ class State:
         self.notified = 0
         #: Revision of the policy's choices; None if it is not known.
         self.revision: int | None = None
-        #: Rewards where policy and control took turns at random ("policy", "control"), and of decisions of others with
-        #: which the policy agreed or not ("agreed", "disagreed").
+        #: Rewards where policy and control took turns at random ("policy", "control"); of decisions of others
+        #: ("others"), estimates of what the policy would have earned there, and differences (see :mod:`.comparison`).
         self.tallies: dict[str, Tally] = {}
+        #: The objective's feature of the rewards of policy and control, if it has one.
+        self.features: dict[str, FeatureAccumulator] = {}
+        #: Decisions of others by number of the arm.
+        self.choices_of_others: dict[int, int] = {}
         #: Other metrics, by name and number of the arm.
         self.metrics: dict[str, dict[int, Tally]] = {}
         self.watches = [Watch(Guardrail(**one)) for one in rules.guardrails]
@@ -96,8 +102,11 @@ class State:
     @classmethod
     def initial(cls, settings: Settings, policy: Policy) -> State:
         """The state of a new campaign."""
-        agent = policy.agent(settings.arms, horizon=settings.horizon, seed=settings.seed, direction=settings.direction)
-        state = cls(agent, Rules.initial(settings))
+
+        def agent(seed: int) -> Agent:
+            return policy.agent(settings.arms, horizon=settings.horizon, seed=seed, direction=settings.direction)
+
+        state = cls(agent(settings.seed), Rules.initial(settings), Segments(settings.segments, settings.seed, agent))
         state.revision = settings.choices_revision
         return state
 
@@ -112,11 +121,13 @@ class State:
             if state is None or state.seq > seq or snapshot_seq > state.seq:
                 state = cls.from_json(text, settings, policy)
             state._snapshot_size = len(text)
-        if state.seq < seq:
-            for event in records.events(state.seq, seq):
-                if event.kind == EventKind.AMENDED:
-                    return cls.replayed(lambda: records.events(0, seq), settings, policy)
-                state.apply(event)
+        for event in records.events(state.seq, seq) if state.seq < seq else ():
+            if event.kind == EventKind.AMENDED:  # whoever amends writes a snapshot
+                snapshot_seq, text = records.snapshot()
+                if event.seq <= snapshot_seq <= seq and _parsed(text)["format"] == SNAPSHOT_FORMAT:
+                    return cls.load(records, seq, settings, policy, cls.from_json(text, settings, policy))
+                return cls.replayed(lambda: records.events(0, seq), settings, policy)
+            state.apply(event)
         return state
 
     @classmethod
@@ -134,27 +145,34 @@ class State:
             raise UnreadableDataError(f"event {self.seq + 1} is missing from the log; restore the store from a copy")
         kind, agent = event.kind, self.agent
         leading = agent.leading
-        details = None if event.details is None else plain_details(event.details)
+        details = plain_details(event.details)
+        agents, segment = [agent], details.get("segment")
+        if segment is not None and self.segments.pooling != "none":
+            agents.append(self.segments.agent(segment, agent))
         if kind == EventKind.ASKED:
-            agent._apply_asked(event.arm)
+            for one in agents:
+                one._apply_asked(event.arm)
             self.decisions += 1
-            if details and details.get("choice") is not None and "share" not in details:
-                self.compared += 1
-                self.agreed += details["choice"] == event.arm
+            self._compare(event.arm or 0, details)
         elif event.reward is not None and kind in (EventKind.REWARDED, EventKind.REWARDED_LATE, EventKind.EXPIRED):
-            used = agent._apply_rewarded(event.arm, event.reward, pending=kind != EventKind.REWARDED_LATE)
-            self.unused += not used
-            self._count(event, details or {})
+            self._count(event, details)
+            pending = kind != EventKind.REWARDED_LATE
+            used = [one._apply_rewarded(event.arm, event.reward, pending) for one in agents]
+            self.unused += not used[0]
         elif kind == EventKind.SEEN and event.reward is not None:
-            agent._apply_asked(event.arm)
-            agent._apply_rewarded(event.arm, event.reward, pending=True)
+            for one in agents:
+                one._apply_asked(event.arm)
+                one._apply_rewarded(event.arm, event.reward, pending=True)
         elif kind in (EventKind.EXPIRED, EventKind.CANCELLED):
-            agent._apply_withdrawn(event.arm)
+            for one in agents:
+                one._apply_withdrawn(event.arm)
         elif kind == EventKind.ARM_ADDED:
-            agent.add_arm(str(event.name))
+            for one in (agent, *self.segments.agents.values()):
+                one.add_arm(str(event.name))
         elif kind == EventKind.ARM_RETIRED:
-            agent.retire_arm(agent.arms[event.arm or 0])
-        elif details is not None:
+            for one in (agent, *self.segments.agents.values()):
+                one.retire_arm(agent.arms[event.arm or 0])
+        elif details:
             self._apply_rule(kind, event, details)
         self.expired += (kind == EventKind.EXPIRED) - (kind in (EventKind.REWARDED_LATE, EventKind.CANCELLED_LATE))
         self.cancelled += kind in (EventKind.CANCELLED, EventKind.CANCELLED_LATE)
@@ -182,18 +200,48 @@ class State:
         elif kind == EventKind.CHOICES_REVISED:
             self.revision = details["to"]
 
+    def _compare(self, arm: int, details: dict[str, Any]) -> None:
+        """Compare a decision of others with the policy's choice."""
+        if details.get("choice") is not None and "share" not in details:
+            self.compared += 1
+            self.agreed += details["choice"] == arm
+        if details.get("by") == Decider.EXTERNAL:
+            self.choices_of_others[arm] = self.choices_of_others.get(arm, 0) + 1
+
     def _count(self, event: Event, details: dict[str, Any]) -> None:
-        """Count a reward, and what was measured with it, for reports and guardrails."""
+        """Count a reward, which the agent does not know yet, and what was measured with it."""
         assert event.reward is not None
         assert event.arm is not None
+        x, weight = event.reward, details.get("weight", 1.0)
         if "tally" in details:
-            tally = self.tallies.setdefault(details["tally"], new_tally())
-            add(tally, event.reward, details.get("weight", 1.0))
+            self._tally(details["tally"], x, weight)
+            goal = self.agent.policy.goal
+            if goal is not None and goal.has_feature:
+                self.features.setdefault(details["tally"], FeatureAccumulator(goal)).add(self.sign * x)
+        if "choice" in details:
+            estimate = self._shadow_estimate(event.arm, x, details)
+            for name, value in (("others", x), ("shadow", estimate), ("difference", estimate - x)):
+                self._tally(name, value, weight)
         metrics = details.get("metrics", {})
-        for name, x in metrics.items():
-            add(self.metrics.setdefault(name, {}).setdefault(event.arm, new_tally()), x, details.get("weight", 1.0))
+        for name, value in metrics.items():
+            add(self.metrics.setdefault(name, {}).setdefault(event.arm, new_tally()), value, weight)
         for watch in self.watches:
-            watch.observe(self.agent.arms, event.arm, event.at, {REWARD: event.reward, **metrics}, self.sign)
+            watch.observe(self.agent.arms, event.arm, event.at, {REWARD: x, **metrics}, self.sign)
+
+    def _tally(self, name: str, x: float, weight: float) -> None:
+        add(self.tallies.setdefault(name, new_tally()), x, weight)
+
+    def _shadow_estimate(self, arm: int, x: float, details: dict[str, Any]) -> float:
+        """What the policy would have earned in a decision of others: doubly robust, without bias if the propensity is
+        right; without one, it is the share of the arm in decisions of others.
+        """
+        choice, known = details["choice"], self.tallies.get("others", new_tally())[1]
+        means = [self.agent._estimate_of_all(i)[0] for i in (choice, arm)]
+        means = [self.agent.as_told(mean) if mean == mean else known for mean in means]
+        if choice != arm:
+            return means[0]
+        share = self.choices_of_others.get(arm, 1) / max(sum(self.choices_of_others.values()), 1)
+        return means[0] + (x - means[1]) / (details.get("propensity") or share)
 
     def breaches(self, arm: int) -> list[tuple[int, int, str]]:
         """Guardrails that are broken after a reward of an arm: their numbers, keys, and what was seen."""
@@ -209,8 +257,22 @@ class State:
         wanted = None if among is None else set(among)
         return [i for i in self.agent.active if i not in suspended and (wanted is None or i in wanted)]
 
-    def draw(self, explore: float, among: Iterable[int] | None = None, without: Iterable[int] = ()) -> Draw:
-        """The arm of the next decision, among these and without those."""
+    def chooser(self, segment: str | None) -> Agent:
+        """The agent that chooses: that of the campaign, or that of a segment."""
+        if segment is None or self.segments.pooling == "none":
+            return self.agent
+        if self.agent.horizon is not None:
+            self.agent._next_arm()  # raises if the budget is spent
+        return self.segments.chooser(segment, self.agent)
+
+    def draw(
+        self,
+        explore: float,
+        segment: str | None = None,
+        among: Iterable[int] | None = None,
+        without: Iterable[int] = (),
+    ) -> Draw:
+        """The arm of the next decision in a segment, among these and without those."""
         agent, rules = self.agent, self.rules
         control, fallback = (None if arm is None else agent.number_of(arm) for arm in (rules.control, rules.fallback))
         allowed = self.available(among, without)
@@ -227,17 +289,17 @@ class State:
                 "the campaign is in shadow mode: others decide, and record(arm=...) logs it; name a control arm that "
                 "asks get, or set mode='live'"
             )
-        choice, shares = self.policy_choice(explore, allowed)
+        choice, shares = self.policy_choice(self.chooser(segment), explore, allowed)
         decides = share == 1 or self._uniform(2) < share
         arm = choice if decides or control is None else control
         probability = share * float(shares[arm]) + (1.0 - share) * (arm == control)
         return Draw(arm, probability, Decider.POLICY if decides else Decider.CONTROL, choice)
 
-    def preference(self, explore: float) -> int | None:
+    def preference(self, explore: float, segment: str | None) -> int | None:
         """The arm that the policy would choose now; None if it would choose none."""
         allowed = self.available()
         try:
-            return self.policy_choice(explore, allowed)[0] if allowed else None
+            return self.policy_choice(self.chooser(segment), explore, allowed)[0] if allowed else None
         except CampaignOverError:
             return None
 
@@ -247,11 +309,10 @@ class State:
             key = fold(stream_key(np.uint64(self.agent.seed), ALLOCATION, np.uint64(0)), self.decisions)
             return float(uniform(key, place))
 
-    def policy_choice(self, explore: float, allowed: list[int]) -> tuple[int, np.ndarray]:
+    def policy_choice(self, agent: Agent, explore: float, allowed: list[int]) -> tuple[int, np.ndarray]:
         """The arm that the policy chooses, with exploration and bounds, and the probability of each."""
-        agent = self.agent
         if self.rules.bounds:
-            shares = self.bounded_shares(explore, allowed, *self._bounds())
+            shares = bounded_shares(agent, explore, allowed, *self._bounds())
             return sample(shares, self._uniform(3)), shares
         with agent.only(allowed) if len(allowed) < len(agent.active) else nullcontext():
             choice = agent._next_arm()
@@ -262,29 +323,6 @@ class State:
             shares = (1.0 - explore) * shares
             shares[allowed] += explore / len(allowed)
         return choice, shares
-
-    def bounded_shares(self, explore: float, allowed: list[int], low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Probabilities of arms within bounds. What an arm cannot take goes to the policy's choice among the others; if
-        none can take it, to its first choice.
-        """
-        agent = self.agent
-        shares, open_arms = np.zeros(len(agent.arms)), list(allowed)
-        mask = np.zeros(len(agent.arms), bool)
-        mask[allowed] = True
-        rest, first = start_with(low, mask, shares), None
-        while rest > NOTHING:
-            with agent.only(open_arms or allowed):
-                wish = agent._probabilities(agent._next_arm())
-            if explore:
-                wish = (1.0 - explore) * wish
-                wish[open_arms] += explore / len(open_arms)
-            first = wish if first is None else first
-            if not open_arms:
-                shares += rest * first
-                break
-            rest = pour(rest, wish, high, shares)
-            open_arms = [i for i in open_arms if shares[i] < high[i] - NOTHING]
-        return shares / shares.sum()
 
     def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
         pairs = [self.rules.bounds.get(str(arm), (0.0, 1.0)) for arm in self.agent.arms]
@@ -308,6 +346,9 @@ class State:
             "rules": self.rules.to_dict(),
             "tallies": self.tallies,
             "metrics": {name: sorted(map(list, by_arm.items())) for name, by_arm in self.metrics.items()},
+            "features": {name: one.to_plain() for name, one in self.features.items()},
+            "choices_of_others": sorted(map(list, self.choices_of_others.items())),
+            "segments": {name: agent.to_json() for name, agent in self.segments.agents.items()},
             "watches": [watch.to_plain() for watch in self.watches],
         }
         return json.dumps({"format": SNAPSHOT_FORMAT, **counts, **more, "agent": self.agent.to_json()})
@@ -318,9 +359,10 @@ class State:
         content = _parsed(text)
         if content["format"] < SNAPSHOT_FORMAT:
             state = cls.initial(settings, policy)
-            if content["format"] < 2:
+            goal = policy.goal
+            if content["format"] < 2 or (content.get("tallies") and goal is not None and goal.has_feature):
                 return state
-            try:  # format 2 is before campaigns had rules
+            try:  # format 2 is before campaigns had rules, format 3 before estimates in shadow mode
                 content = {**json.loads(state.to_json()), **content, "format": SNAPSHOT_FORMAT}
                 return cls.from_json(json.dumps(content), settings, policy)
             except UnreadableDataError:  # an agent of that time, which is learnt again from the log
@@ -331,8 +373,13 @@ class State:
                 f"{SNAPSHOT_FORMAT}: it was written by a newer version of the library; upgrade this one to read it"
             )
         try:
-            rules = Rules(**content["rules"])
-            state = cls(Agent.from_json(content["agent"]), rules)
+            state = cls.initial(settings, policy)
+            state = cls(Agent.from_json(content["agent"]), Rules(**content["rules"]), state.segments)
+            for segment, text in content["segments"].items():
+                state.segments.agents[segment] = Agent.from_json(text)
+            for name, one in content["features"].items():
+                state.features[name] = FeatureAccumulator(policy.goal).restore(one)  # type: ignore[arg-type]
+            state.choices_of_others = {int(arm): int(count) for arm, count in content["choices_of_others"]}
             for name in cls._COUNTS:
                 setattr(state, name, int(content[name]))
             state.revision, state.tallies = content["revision"], content["tallies"]
@@ -348,6 +395,29 @@ class State:
     def agrees_with(self, text: str) -> bool:
         """Whether a snapshot is this state. One of an older format is ignored: the log is replayed instead."""
         return text == self.to_json() or _parsed(text)["format"] < SNAPSHOT_FORMAT
+
+
+def bounded_shares(agent: Agent, explore: float, allowed: list[int], low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Probabilities of arms within bounds. What an arm cannot take goes to the policy's choice among the others; if
+    none can take it, to its first choice.
+    """
+    shares, open_arms = np.zeros(len(agent.arms)), list(allowed)
+    mask = np.zeros(len(agent.arms), bool)
+    mask[allowed] = True
+    rest, first = start_with(low, mask, shares), None
+    while rest > NOTHING:
+        with agent.only(open_arms or allowed):
+            wish = agent._probabilities(agent._next_arm())
+        if explore:
+            wish = (1.0 - explore) * wish
+            wish[open_arms] += explore / len(open_arms)
+        first = wish if first is None else first
+        if not open_arms:
+            shares += rest * first
+            break
+        rest = pour(rest, wish, high, shares)
+        open_arms = [i for i in open_arms if shares[i] < high[i] - NOTHING]
+    return shares / shares.sum()
 
 
 def with_amendments(events: Callable[[], Iterable[Event]]) -> Iterator[Event]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from ..._support.display import in_words
@@ -13,7 +14,7 @@ from ...errors import InvalidInputError
 from ...objectives import Objective, Statistics
 from ...policies.base import Direction
 from ...results.metrics import normal_half_width, student
-from .comparison import Comparison
+from .comparison import Comparison, ShadowEstimate
 from .guardrails import Guardrail
 from .state import State
 
@@ -60,6 +61,31 @@ class ArmStatus:
 
 
 @dataclass(frozen=True)
+class SegmentStatus:
+    """The status of a segment; lists are by arm.
+
+    Attributes
+    ----------
+    segment : str
+        its name
+    pulls : list[int]
+        rewards told
+    borrowed : list[int]
+        what other segments tell, in rewards that it is worth
+    means : list[float | None]
+        mean of its own rewards, or costs
+    best : Any
+        the arm recommended for it; None before there are enough rewards
+    """
+
+    segment: str
+    pulls: list[int]
+    borrowed: list[int]
+    means: list[float | None]
+    best: Any
+
+
+@dataclass(frozen=True)
 class Status:
     """The status of a campaign.
 
@@ -102,8 +128,12 @@ class Status:
         rewards
     agreement : float | None
         share of the decisions of others in which the policy would have chosen the same arm; None if there are none
-    shadow : Comparison | None
-        decisions of others with which the policy agreed against those with which it did not
+    shadow : ShadowEstimate | None
+        what the policy would have earned there
+    segments : list[SegmentStatus]
+        segments with records of their own
+    rho : float | None
+        variance of an arm's mean between segments, in units of the variance of a reward, if segments are pooled
     broken_guardrails : int
         guardrails that are broken now, counted per arm
     """
@@ -131,7 +161,9 @@ class Status:
     rules: dict[str, Any] = field(default_factory=dict)
     lift: Comparison | None = None
     agreement: float | None = None
-    shadow: Comparison | None = None
+    shadow: ShadowEstimate | None = None
+    segments: list[SegmentStatus] = field(default_factory=list)
+    rho: float | None = None
     broken_guardrails: int = 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,8 +196,16 @@ class Status:
             **self.rules_in_words(),
             "time": f"{self.time:%Y-%m-%d %H:%M:%S} UTC",
         }
+        tables = [(heads, rows)]
+        if self.segments:
+            pairs = [zip(one.pulls, one.borrowed, one.means, strict=True) for one in self.segments]
+            names = ["segment", "best so far", *(str(arm.arm) for arm in self.arms)]
+            firsts = [[one.segment, "" if one.best is None else str(one.best)] for one in self.segments]
+            tables.append(
+                (names, [[*first, *starmap(_record, arms)] for first, arms in zip(firsts, pairs, strict=True)])
+            )
         return console.results(
-            [(heads, rows)], f"Best so far: {best}.", facts, [self.reward_warning] if self.reward_warning else []
+            tables, f"Best so far: {best}.", facts, [self.reward_warning] if self.reward_warning else []
         )
 
     def rules_in_words(self) -> dict[str, str]:
@@ -185,6 +225,10 @@ class Status:
         if self.agreement is not None:
             words["shadow"] = f"the policy would have chosen the same arm in {self.agreement:.0%} of decisions"
             words["shadow"] += "" if self.shadow is None else f"; {self.shadow}"
+        if self.rho is not None:
+            words["segments"] = (
+                f"arms differ between segments by {math.sqrt(self.rho):.2g} standard deviations of a reward"
+            )
         return words
 
     def _leader_in_words(self) -> str:
@@ -254,11 +298,28 @@ def status_of(name: str, state: State, time: datetime, overdue: int, lead_began:
         reward_warning=agent.reward_warning(),
         direction=agent.direction,
         rules=state.rules.to_dict(),
-        lift=Comparison.of(state, "policy", "control"),
+        lift=Comparison.of(state),
         agreement=state.agreed / state.compared if state.compared else None,
-        shadow=Comparison.of(state, "agreed", "disagreed"),
+        shadow=ShadowEstimate.of(state),
+        **_segments(state),
         broken_guardrails=sum(len(watch.broken) for watch in state.watches),
     )
+
+
+def _segments(state: State) -> dict[str, Any]:
+    """The segments, and how they differ."""
+    rows, rho = [], None
+    for segment, agent in state.segments.agents.items():
+        borrowed = state.segments.borrowed(segment)
+        try:
+            best = state.segments.chooser(segment, state.agent).recommend()
+        except InvalidInputError:
+            best = None
+        means = [None if math.isnan(mean) else mean for mean, _ in agent.estimates().values()]
+        counts = [0] * len(means) if borrowed is None else borrowed.rewards.astype(int).tolist()
+        rows.append(SegmentStatus(segment, list(agent.pulls.values()), counts, means, best))
+        rho = rho if borrowed is None else borrowed.rho
+    return {"segments": rows, "rho": rho}
 
 
 def _student(statistics: Statistics) -> tuple[float, float]:
@@ -273,6 +334,11 @@ def objective_interval(objective: Objective, statistics: Statistics) -> tuple[fl
         return None, None
     half = normal_half_width(CONFIDENCE) * error
     return value, (value - half, value + half) if statistics.variance > 0 and math.isfinite(half) else None
+
+
+def _record(pulls: int, borrowed: int, mean: float | None) -> str:
+    """An arm in a segment: its mean, pulls, and what it borrows."""
+    return f"{_cell(mean)} ({pulls:,}{f' + {borrowed:,}' if borrowed else ''})".strip()
 
 
 def _cell(value: float | None) -> str:

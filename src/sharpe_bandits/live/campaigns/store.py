@@ -134,8 +134,11 @@ class Store:
             rewards are accepted; ``default_reward``, the reward assumed for a decision whose lease runs out (none);
             ``explore``, the probability with which an arm is drawn uniformly instead of chosen by the policy (0), so
             that other policies can be evaluated from the log: see :meth:`Campaign.evaluate`; ``direction``, "min" if
-            rewards are costs, which are told and shown as costs ("max"). Rules that :meth:`Campaign.set` can change
-            later: ``mode``, "live", "shadow" (others decide, and the policy is logged beside them) or "paused";
+            rewards are costs, which are told and shown as costs ("max"); ``segments``, what decisions with a
+            ``segment=`` are based on: all rewards ("none"), those of the segment ("separate"), or those and what the
+            other segments tell, as far as the data show them to be alike ("pooled"). Rules that
+            :meth:`Campaign.set` can change later: ``mode``, "live", "shadow" (others decide, and the policy is logged
+            beside them) or "paused";
             ``share``, the probability with which the policy decides (1), where the rest goes to the arm ``control``;
             ``fallback``, the arm that asks get while the campaign is paused (none: they are refused); ``bounds`` on the
             shares of arms in the policy's decisions, such as ``{"A": (0.05, 0.5)}``; ``guardrails``, a list of

@@ -275,7 +275,7 @@ class Transaction:
         if self.state.revision != self._policy.choices_revision:
             revision = {"from": self.state.revision, "to": self._policy.choices_revision}
             self._add(EventKind.CHOICES_REVISED, details=revision)
-        draw = self.state.draw(self._settings.explore, among, handed_out)
+        draw = self.state.draw(self._settings.explore, request.segment, among, handed_out)
         details, rules = request.details, self.state.rules
         if among is not None:
             details["among"] = among
@@ -314,7 +314,7 @@ class Transaction:
             self._expire()
             details = request.details
             if request.by == Decider.EXTERNAL and arm in self.state.agent.active:
-                details["choice"] = self.state.preference(self._settings.explore)
+                details["choice"] = self.state.preference(self._settings.explore, request.segment)
             row = self._new_row(key, str(request.worker), arm, request.propensity, details)
         elif row.arm != arm:
             raise ConflictError(
@@ -364,9 +364,9 @@ class Transaction:
                 )
         seen = self._seen_arms(row, told)
         kind = EventKind.REWARDED if row.state == DecisionState.PENDING else EventKind.REWARDED_LATE
-        self._add(kind, number, row.arm, reward, details=told.measures | _tally(row))
+        self._add(kind, number, row.arm, reward, details=told.measures | self._rewarded(row))
         for arm, x in seen.items():
-            self._add(EventKind.SEEN, arm=arm, reward=x, details={"decision": number})
+            self._add(EventKind.SEEN, arm=arm, reward=x, details={"decision": number, **self._segment(row)})
         self._settle(number, DecisionState.REWARDED, reward, details_text(told.measures))
         self._watch(row.arm)
 
@@ -421,8 +421,24 @@ class Transaction:
             raise ConflictError(f"decision {number} has the reward {row.reward!r}; nothing was changed")
         if row.state != DecisionState.CANCELLED:
             kind = EventKind.CANCELLED if row.state == DecisionState.PENDING else EventKind.CANCELLED_LATE
-            self._add(kind, number, row.arm, details=_by(by))
+            self._add(kind, number, row.arm, details=_by(by) | self._segment(row))
             self._settle(number, DecisionState.CANCELLED, None)
+
+    def _segment(self, row: DecisionRow) -> dict[str, Any]:
+        """The segment of a decision, where segments have records of their own."""
+        segment = None if self._settings.segments == "none" else plain_details(row.details).get("segment")
+        return {} if segment is None else {"segment": segment}
+
+    def _rewarded(self, row: DecisionRow) -> dict[str, Any]:
+        """Where the reward of a decision counts: policy against control, or what the policy would have done."""
+        details, counts = plain_details(row.details), self._segment(row)
+        if "share" in details:
+            counts["tally"] = details["by"]
+        elif details.get("by") == Decider.EXTERNAL and details.get("choice") is not None:
+            counts["choice"] = details["choice"]
+            if row.probability is not None:
+                counts["propensity"] = row.probability
+        return counts
 
     def _expire(self) -> None:
         """Expire decisions whose lease has run out."""
@@ -431,7 +447,8 @@ class Transaction:
         reward = self._settings.default_reward
         for row in sorted(self._records.pending(until=self._now)):
             if row.number not in self._outcomes:  # else an earlier request in this transaction settled it
-                self._add(EventKind.EXPIRED, row.number, row.arm, reward, details={} if reward is None else _tally(row))
+                details = self._segment(row) if reward is None else self._rewarded(row)
+                self._add(EventKind.EXPIRED, row.number, row.arm, reward, details=details)
                 self._settle(row.number, DecisionState.EXPIRED, reward)
         later = self._records.pending(1, after=self._now)
         self._next_expiry = later[0].expires if later else None
@@ -495,16 +512,6 @@ def _decisions_of(request: Request) -> list[int | str]:
 def _by(by: str | None, why: str | None = None) -> dict[str, Any]:
     """Who acts, and why, as details of an event."""
     return {name: value for name, value in (("by", by), ("why", why)) if value is not None}
-
-
-def _tally(row: DecisionRow) -> dict[str, Any]:
-    """Where the reward of a decision counts: policy against control, or what the policy would have done."""
-    details = plain_details(row.details)
-    if "share" in details:
-        return {"tally": details["by"]}
-    if "choice" in details:
-        return {"tally": "agreed" if details["choice"] == row.arm else "disagreed"}
-    return {}
 
 
 def unknown_decision(which: int | str, name: str) -> UnknownNameError:

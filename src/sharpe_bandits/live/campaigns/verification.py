@@ -147,11 +147,12 @@ def _amended(records: Records, upto: int, settings: Settings, policy: Policy) ->
 def _check_choice(state: State, event: Event, settings: Settings, result: Verification) -> None:
     """Compare an arm that was handed out with the policy's choice."""
     details = plain_details(event.details)
+    segment = details.get("segment")
     if details.get("by") in (Decider.EXTERNAL, Decider.HISTORY):
-        choice = state.preference(settings.explore) if "choice" in details else None
+        choice = state.preference(settings.explore, segment) if "choice" in details else None
         agrees, arm = choice == details.get("choice"), choice
     else:
-        draw = state.draw(settings.explore, details.get("among"), details.get("without", ()))
+        draw = state.draw(settings.explore, segment, details.get("among"), details.get("without", ()))
         agrees, arm = draw.arm == event.arm and str(draw.by) == details.get("by", Decider.POLICY), draw.arm
     if not agrees:
         pinned = "" if state.revision else " (by a release that did not record the revision of its choices)"
