@@ -831,16 +831,12 @@ export interface components {
         };
         /**
          * Comparison
-         * @description Rewards of two groups of decisions.
+         * @description The policy and control, where each decision was left to one of the two at random.
          *
          *     Attributes
          *     ----------
-         *     groups : tuple[str, str]
-         *         what is compared: "policy" and "control", where each decision was left to one of the two at random; or "agreed"
-         *         and "disagreed", decisions of others with which the policy agreed or not (no experiment: others may have had
-         *         reasons)
          *     rewards : tuple[int, int]
-         *         number of rewards of each
+         *         number of rewards of policy and control
          *     means : tuple[float, float]
          *         mean reward, or cost, of each
          *     mean_difference : float
@@ -853,11 +849,6 @@ export interface components {
          *         mean reward weighted by the weights told (1 where none was)
          */
         Comparison: {
-            /** Groups */
-            groups: [
-                string,
-                string
-            ];
             /** Rewards */
             rewards: [
                 number,
@@ -977,7 +968,7 @@ export interface components {
          *     >>> import sharpe_bandits as sb
          *     >>> estimate = sb.results.Estimate(mean=585.8, se=7.087, low=571.8, high=599.7)
          *     >>> print(estimate)
-         *     585.8 ± 7.087 [571.8, 599.7]
+         *     585.8 ± 7.1 [571.8, 599.7]
          */
         Estimate: {
             /** Mean */
@@ -1220,6 +1211,15 @@ export interface components {
             } | {
                 [key: string]: unknown;
             }[] | null;
+            /**
+             * Segments
+             * @description what segments learn from: none (all rewards), separate (their own), pooled (their own, and others as far as these are alike) (none)
+             */
+            segments?: string | number | {
+                [key: string]: unknown;
+            } | {
+                [key: string]: unknown;
+            }[] | null;
         };
         /**
          * Numbers
@@ -1450,6 +1450,35 @@ export interface components {
             resumes: "live" | "shadow" | "paused";
         };
         /**
+         * SegmentStatus
+         * @description The status of a segment; lists are by arm.
+         *
+         *     Attributes
+         *     ----------
+         *     segment : str
+         *         its name
+         *     pulls : list[int]
+         *         rewards told
+         *     borrowed : list[int]
+         *         what other segments tell, in rewards that it is worth
+         *     means : list[float | None]
+         *         mean of its own rewards, or costs
+         *     best : Any
+         *         the arm recommended for it; None before there are enough rewards
+         */
+        SegmentStatus: {
+            /** Segment */
+            segment: string;
+            /** Pulls */
+            pulls: number[];
+            /** Borrowed */
+            borrowed: number[];
+            /** Means */
+            means: (number | null)[];
+            /** Best */
+            best: unknown;
+        };
+        /**
          * Series
          * @description What the charts of the dashboard show, in intervals of equal length.
          */
@@ -1484,6 +1513,38 @@ export interface components {
             exploration: (number | null)[];
             /** Last */
             last: number | null;
+        };
+        /**
+         * ShadowEstimate
+         * @description What the policy would have earned where others decided: doubly robust estimates from each reward, with the
+         *     policy's choice at that time.
+         *
+         *     They are unbiased if the propensities are right. Where none was recorded, that of an arm is taken to be its share in
+         *     the decisions of others: this is right only if others chose without regard to what the rewards would be.
+         *
+         *     Attributes
+         *     ----------
+         *     rewards : int
+         *         number of rewards
+         *     others : float
+         *         mean reward, or cost, of the others' decisions
+         *     policy : float
+         *         estimated mean of the policy's
+         *     interval : tuple[float, float] | None
+         *         time-uniform 95% interval of the difference; None if it is too early
+         */
+        ShadowEstimate: {
+            /** Rewards */
+            rewards: number;
+            /** Others */
+            others: number;
+            /** Policy */
+            policy: number;
+            /** Interval */
+            interval: [
+                number,
+                number
+            ] | null;
         };
         /**
          * Status
@@ -1539,7 +1600,11 @@ export interface components {
             lift: components["schemas"]["Comparison"] | null;
             /** Agreement */
             agreement: number | null;
-            shadow: components["schemas"]["Comparison"] | null;
+            shadow: components["schemas"]["ShadowEstimate"] | null;
+            /** Segments */
+            segments: components["schemas"]["SegmentStatus"][];
+            /** Rho */
+            rho: number | null;
             /** Broken Guardrails */
             broken_guardrails: number;
             /** Settings */
@@ -1707,7 +1772,11 @@ export interface components {
             lift: components["schemas"]["Comparison"] | null;
             /** Agreement */
             agreement: number | null;
-            shadow: components["schemas"]["Comparison"] | null;
+            shadow: components["schemas"]["ShadowEstimate"] | null;
+            /** Segments */
+            segments: components["schemas"]["SegmentStatus"][];
+            /** Rho */
+            rho: number | null;
             /** Broken Guardrails */
             broken_guardrails: number;
             /** Rules In Words */
@@ -1950,7 +2019,10 @@ export interface operations {
     };
     recommend_api_campaigns__name__recommendation_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description in this segment */
+                segment?: string | null;
+            };
             header?: never;
             path: {
                 name: string;
@@ -1977,6 +2049,8 @@ export interface operations {
                 max?: number;
                 /** @description least weight of an arm */
                 min?: number;
+                /** @description in this segment */
+                segment?: string | null;
             };
             header?: never;
             path: {
