@@ -3,7 +3,8 @@
 ``import sharpe_bandits as sb``; ``help(sb.simulate)`` explains a name, ``help(sb.policies)`` lists what a module has.
 
 Simulate    simulate, identify (fixed confidence), trace (one run), Study, load, panels (the paper's experiments)
-Bandits     Bandit, RandomBandit, SwitchingBandit, Tape; Normal, Uniform, Bernoulli, Beta, Empirical; more in sb.arms
+Bandits     Bandit, RandomBandit, SwitchingBandit, FactorBandit, Tape; arms: Normal, Uniform,
+            Bernoulli, Beta, Empirical; more in sb.arms
 Objectives  Sharpe, RSSR, Sortino, MeanRisk, MeanVariance, Mean, Variance; more in sb.objectives
 Policies    regret: UCBRSSR, UCBSRLike, UCBVV, ScaleFreeUCB, ScaleFreeIMED, ScaleFreeTS
             best arm: SuRSR, SHSR, SHVV (fixed budget), TopTwo (fixed confidence); more in sb.policies

@@ -10,6 +10,7 @@ from .arms import Bandit as Bandit
 from .arms import Bernoulli as Bernoulli
 from .arms import Beta as Beta
 from .arms import Empirical as Empirical
+from .arms import FactorBandit as FactorBandit
 from .arms import Normal as Normal
 from .arms import RandomBandit as RandomBandit
 from .arms import SwitchingBandit as SwitchingBandit

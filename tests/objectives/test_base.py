@@ -49,6 +49,8 @@ def test_every_objective_is_tested_above():
         "Omega",
         "CVaR",
         "LogGrowth",
+        "Adjusted",
+        "InformationRatio",
         "Objective",
         "Statistics",
     }

@@ -92,7 +92,7 @@ def kept_after(rewards, read, declared=statistics.STATISTICS):
     kept = np.zeros((2, 3 + layout.cells, 4))  # three rows of the kernel's own come first
     anchor = state.anchor_of(rewards[0])
     for j, x in enumerate(rewards):
-        layout.bindings[formulas.update_statistics](kept, 1, 3, 2, float(j + 1), x, x - anchor, ())
+        layout.bindings[formulas.update_statistics](kept, 1, 3, 2, float(j + 1), x, x - anchor, float("nan"), ())
     mean, variance, _ = summarised(rewards)
     moments = statistics.higher_moments(
         *(sum((x - anchor) ** p for x in rewards) for p in (1, 2, 3, 4)), 1 / len(rewards)

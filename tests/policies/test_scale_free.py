@@ -295,7 +295,7 @@ def test_effective_pulls_of_an_autocorrelated_arm():
         x[t] = 0.5 * x[t - 1] + noise
     kept, sums = np.zeros((1, 3, 1)), 0.0
     for n, value in enumerate(x + 7.0, 1):
-        statistics.update_pairs(kept, 0, 0, 0, float(n), value, value - 7.5, ())
+        statistics.update_pairs(kept, 0, 0, 0, float(n), value, value - 7.5, float("nan"), ())
         sums += value
     mean = sums / 2000
     (found,) = statistics.autocovariance(kept, 0, 0, 0, 2000.0, 7.5, mean, 0.0, 0.0, 0.0, 0)

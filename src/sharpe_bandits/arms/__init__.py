@@ -5,7 +5,7 @@ Discrete: ``Bernoulli``, ``Empirical`` (given values), ``Constant``.
 Any frozen scipy.stats distribution: ``Scipy``.
 Dependent over time: ``AR1``, ``GARCH``, ``BlockBootstrap``.
 Sets of arms: ``Bandit``, ``RandomBandit`` (new arms in every run), ``SwitchingBandit`` (arms that change), ``Tape``
-(recorded rewards), ``bootstrap`` (columns of a table, resampled).
+(recorded rewards), ``bootstrap`` (columns of a table, resampled), ``FactorBandit`` (arms that share a factor).
 For your own: ``Arm``, the base class; ``UniformArms``, many uniform arms as arrays.
 """
 
@@ -18,6 +18,7 @@ from .beta import Beta as Beta
 from .discrete import Bernoulli as Bernoulli
 from .discrete import Empirical as Empirical
 from .environment import bandit_from_dict as bandit_from_dict
+from .factor_bandit import FactorBandit as FactorBandit
 from .gamma import Gamma as Gamma
 from .gamma import TruncatedGamma as TruncatedGamma
 from .normal import Normal as Normal

@@ -301,4 +301,6 @@ def as_environment(thing: Any) -> Environment:
         return thing
     if isinstance(thing, (list, tuple)):
         return Bandit(thing)
-    raise InvalidInputError(f"a Bandit, Tape, RandomBandit or SwitchingBandit is needed, got {shown(thing)}")
+    raise InvalidInputError(
+        f"a Bandit, Tape, RandomBandit, SwitchingBandit or FactorBandit is needed, got {shown(thing)}"
+    )

@@ -42,6 +42,8 @@ class Environment:
     pregenerated = False
     #: Whether all arms use the same random numbers.
     jointly = False
+    #: Whether a covariate is seen in every round. It is the last column of the table, after those of the arms.
+    has_covariate = False
     #: Rounds after which the arms change.
     switches: tuple[int, ...] = ()
 
@@ -52,6 +54,9 @@ class Environment:
     def pieces(self, seed: int, first: int, runs: int, rounds: int) -> list[tuple[int, int, ArmTable]]:
         """The segments of a game between switches: first round, end, arms."""
         return [(0, rounds, self.table(seed, first, runs))]
+
+    def combine(self, paths: np.ndarray) -> None:
+        """Turn pregenerated rewards (run, column, round) into those of the bandit, in place."""
 
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
         """True means and variances: one row for all runs; if arms vary, one per run; with switches, one per segment."""

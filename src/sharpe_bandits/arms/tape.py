@@ -8,6 +8,7 @@ import numpy as np
 
 from .._support.validation import one_of
 from ..errors import InvalidInputError
+from ..objectives import Objective
 from ..play.rewards import TAPE, ArmTable
 from .base import Arm, Draws
 from .discrete import Empirical, numbers
@@ -24,6 +25,8 @@ class Tape(Environment):
     clock : Clock, optional
         "pulls": ``rewards[arm, j]`` is the reward of the j-th pull of ``arm`` (j from 0). "rounds": it is the reward of
         ``arm`` if it is played in round j, as in a table of returns
+    covariate : Any, optional
+        what is seen in round j whichever arm is played, as the return of the market (``clock="rounds"`` only)
 
     Examples
     --------
@@ -33,10 +36,17 @@ class Tape(Environment):
     Tape(3 arms, 2 pulls each)
     """
 
-    def __init__(self, rewards: Any, clock: Clock = "pulls") -> None:
+    def __init__(self, rewards: Any, clock: Clock = "pulls", covariate: Any = None) -> None:
         self.rewards = numbers("rewards", rewards, 2).copy()
         self.clock = one_of("clock", clock, get_args(Clock))
         self.K, self.length = self.rewards.shape
+        self.covariate = None if covariate is None else numbers("covariate", covariate, 1).copy()
+        self.has_covariate = self.covariate is not None
+        if self.covariate is not None and (self.clock != "rounds" or len(self.covariate) != self.length):
+            raise InvalidInputError(
+                f'a covariate needs clock="rounds" and one number for each of the {self.length} rounds, got '
+                f"clock={self.clock!r} and {len(self.covariate)} numbers"
+            )
         if self.K < 2:
             raise InvalidInputError(f"a tape needs at least 2 arms (rows), got {self.K}")
 
@@ -52,10 +62,17 @@ class Tape(Environment):
         return float(self.rewards.min())
 
     def table(self, seed: int, first: int, runs: int) -> ArmTable:
-        return stack([[Draws(TAPE, size=self.length, pool=row) for row in self.rewards]])
+        more = [] if self.covariate is None else [self.covariate]
+        return stack([[Draws(TAPE, size=self.length, pool=row) for row in (*self.rewards, *more)]])
 
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
         return self.rewards.mean(axis=1)[None, :], self.rewards.var(axis=1)[None, :]
+
+    def true_values(self, objective: Objective, seed: int, runs: int) -> np.ndarray:
+        differences = objective.of_differences
+        if differences is None or self.covariate is None:
+            return super().true_values(objective.unadjusted, seed, runs)
+        return Tape(self.rewards - self.covariate).true_values(differences, seed, runs)
 
     def rows_of_arms(self, seed: int, runs: int) -> list[list[Arm]]:
         return [[Empirical(row.tolist()) for row in self.rewards]]
@@ -75,4 +92,5 @@ class Tape(Environment):
             )
 
     def to_dict(self) -> dict[str, Any]:
-        return {"bandit": "Tape", "rewards": self.rewards.tolist(), "clock": self.clock}
+        more = {} if self.covariate is None else {"covariate": self.covariate.tolist()}
+        return {"bandit": "Tape", "rewards": self.rewards.tolist(), "clock": self.clock, **more}

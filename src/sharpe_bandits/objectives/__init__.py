@@ -5,6 +5,7 @@ Ratios      ``Sharpe``: mean over standard deviation; ``RSSR``: the paper's squa
 Downside    ``Sortino``: mean over downside deviation; ``Omega``: gains over losses; ``CVaR``: mean of the worst rewards
 Moments     ``Mean``; ``Variance``; ``MeanVariance``: mean less variance; ``MeanRisk``: mean less standard deviation
 Growth      ``LogGrowth``: expected logarithm of wealth
+Covariate   ``Adjusted``: sharper estimates from a number seen in every round; ``InformationRatio``: against a benchmark
 Your own    ``Objective``: the base class; ``Statistics``: what it is computed from
 
 The same formula computes an arm's true value from its distribution and its estimated value from its rewards, in
@@ -15,6 +16,7 @@ from .base import Objective
 from .base import check_objective as check_objective
 from .base import gaps_of as gaps_of
 from .base import objective_from_dict as objective_from_dict
+from .covariate import Adjusted, InformationRatio
 from .cvar import CVaR
 from .log_growth import LogGrowth
 from .moments import Mean, MeanRisk, MeanVariance, Variance
@@ -25,6 +27,7 @@ from .sortino import Sortino
 from .statistics import Statistics
 
 __all__ = [
-    "RSSR", "CVaR", "IsraelsenSharpe", "LogGrowth", "Mean", "MeanRisk", "MeanVariance", "Objective", "Omega", "Sharpe",
+    "RSSR", "Adjusted", "CVaR", "InformationRatio", "IsraelsenSharpe",
+    "LogGrowth", "Mean", "MeanRisk", "MeanVariance", "Objective", "Omega", "Sharpe",
     "SharpeLike", "Sortino", "Statistics", "Variance",
 ]  # fmt: skip

@@ -34,7 +34,7 @@ class FeatureAccumulator:
         self._count += 1
         d = reward - self._anchor
         self._total += d
-        self._update(self._kept, 0, 0, 0, float(self._count), reward, d, self._arguments)
+        self._update(self._kept, 0, 0, 0, float(self._count), reward, d, math.nan, self._arguments)
         return self.known
 
     @property

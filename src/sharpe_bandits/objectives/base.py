@@ -76,6 +76,11 @@ class Objective:
     #: ``feature(x, *arguments)``: the feature of a reward whose mean the formula takes; None: it takes the variance.
     feature: ClassVar[Callable[..., Any] | None] = None
 
+    #: Whether estimates need a covariate, which is seen in every round (see :mod:`sharpe_bandits.play.covariate`).
+    needs_covariate: ClassVar[bool] = False
+    #: Whether the statistics of its feature are shrunk towards those of normal rewards already.
+    is_shrunk: ClassVar[bool] = False
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if not cls.__name__.startswith("_"):
@@ -135,6 +140,16 @@ class Objective:
     def for_means(self, mean: Any) -> Objective:
         """The objective by which arms with these true means are judged: itself, unless it would prefer losses."""
         return self
+
+    @property
+    def unadjusted(self) -> Objective:
+        """The objective whose value it estimates with the help of a covariate; itself, if there is none."""
+        return self
+
+    @property
+    def of_differences(self) -> Objective | None:
+        """The objective of rewards less the covariate that it is; None: it is one of rewards."""
+        return None
 
     # What kernels and agents use.
 

@@ -32,7 +32,7 @@ KNOTS, BELOW = 40, 4
 _REACH = 3.0
 
 
-def update_tail(kept, i, at, k, pulls, x, d, goal):  # type: ignore[no-untyped-def]
+def update_tail(kept, i, at, k, pulls, x, d, z, goal):  # type: ignore[no-untyped-def]
     """Insert a reward into the sorted first ones, or add it to the sums of all knots; keep alpha for the estimate."""
     count, alpha = int(pulls), goal[0]
     kept[i, at + EXACT + 3 * KNOTS, k] = alpha

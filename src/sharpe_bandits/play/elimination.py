@@ -226,7 +226,7 @@ def play_phases(game, phases, rewards, goal, out):
     played = zeros((ROWS, LANES))
     keys = words(played)  # the same memory
     buffer = zeros(DRAWN)
-    traced = out.choices.shape[0] > 0
+    traced, has_covariate = out.choices.shape[0] > 0, arms.kind.shape[1] > count_arms
     first_batch = first // batch
     for block in range(0, runs, LANES):
         lanes = min(LANES, runs - block)
@@ -306,8 +306,9 @@ def play_phases(game, phases, rewards, goal, out):
                                     now = t + place(quotas[k], size, p, quotas[k, p] - j - i)
                                 if by_round():
                                     buffer[i] = recorded(arms, row, a, now)
-                                d = buffer[i] - base
-                                update_statistics(kept[k], a, 0, 0, np.float64(before + j + i + 1), buffer[i], d, goal)
+                                z = recorded(arms, row, count_arms, now) if has_covariate and by_round() else np.nan
+                                d, s = buffer[i] - base, np.float64(before + j + i + 1)
+                                update_statistics(kept[k], a, 0, 0, s, buffer[i], d, z, goal)
                                 total1 += d
                                 total2 += d * d
                                 if keeps_powers():

@@ -49,8 +49,10 @@ def unpacked(parameters):
     raise AssertionError("a formula behind a pointer ran without its arguments bound")
 
 
-def update_statistics(kept, i, at, k, pulls, x, d, goal):
-    """Update the cells of statistics with a reward x = anchor + d; see :mod:`sharpe_bandits.play.statistics`."""
+def update_statistics(kept, i, at, k, pulls, x, d, z, goal):
+    """Update the cells of statistics with a reward x = anchor + d and the covariate z of its round; see
+    :mod:`sharpe_bandits.play.statistics`.
+    """
     raise AssertionError("a kernel ran without its policy's statistics bound")
 
 
@@ -123,7 +125,7 @@ def no_loop(pulls):
     return False
 
 
-def no_update(kept, i, at, k, pulls, x, d, goal):
+def no_update(kept, i, at, k, pulls, x, d, z, goal):
     """:func:`update_statistics` if no statistic keeps anything."""
 
 

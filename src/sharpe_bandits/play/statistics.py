@@ -111,8 +111,8 @@ class Statistic(NamedTuple):
     cells : int, optional
         how many numbers it keeps
     update : Callable[..., Any] | None, optional
-        ``update(kept, i, at, k, pulls, x, d, goal)`` is called after pull number ``pulls`` has paid x = anchor + d;
-        ``goal``: the parameters of the objective
+        ``update(kept, i, at, k, pulls, x, d, z, goal)`` is called after pull number ``pulls`` has paid x = anchor + d
+        while the covariate was ``z`` (NaN: there is none); ``goal``: the parameters of the objective
     powers : bool, optional
         whether ``values`` uses third and fourth moments, which take two more sums
     random : bool, optional
@@ -133,7 +133,7 @@ class Statistic(NamedTuple):
     loops_until: int = 0
 
 
-def update_maximum(kept, i, at, k, pulls, x, d, goal):
+def update_maximum(kept, i, at, k, pulls, x, d, z, goal):
     """Keep the largest reward."""
     kept[i, at, k] = max(kept[i, at, k], x) if pulls > 1.0 else x
 
@@ -148,7 +148,7 @@ def moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
     return third, fourth
 
 
-def update_firsts(kept, i, at, k, pulls, x, d, goal):
+def update_firsts(kept, i, at, k, pulls, x, d, z, goal):
     """Keep the first rewards minus the anchor."""
     if pulls <= FIRSTS:
         kept[i, at + int(pulls) - 1, k] = d
@@ -164,7 +164,7 @@ def drawn_in_the_limit(kept, i, at, k, pulls, anchor, mean, variance, third, fou
     return limit_of_reweighted(pulls, mean, variance, third, fourth, key)
 
 
-def update_pairs(kept, i, at, k, pulls, x, d, goal):
+def update_pairs(kept, i, at, k, pulls, x, d, z, goal):
     """Keep the sum of products of consecutive rewards, and the first and last reward, all minus the anchor."""
     if pulls > 1.0:
         kept[i, at, k] += kept[i, at + 2, k] * d
@@ -179,7 +179,7 @@ def autocovariance(kept, i, at, k, pulls, anchor, mean, variance, third, fourth,
     return ((products - m * (2.0 * pulls * m - ends) + (pulls - 1.0) * m * m) / pulls,)
 
 
-def update_feature(kept, i, at, k, pulls, x, d, goal):
+def update_feature(kept, i, at, k, pulls, x, d, z, goal):
     """Keep sums of the objective's feature, its square, and its product with the reward minus the anchor."""
     y = feature(x, *goal)
     kept[i, at, k] += y
@@ -281,21 +281,21 @@ def _unknown(count: int) -> Callable[..., Any]:
     def unknown(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
         return nothing
 
-    return _named(unknown, f"unknown_{count}")
+    return named(unknown, f"unknown_{count}")
 
 
 def _placed(function: Callable[..., Any], place: int) -> Callable[..., Any]:
     def placed(kept, i, at, k, *rest):
         return function(kept, i, at + place, k, *rest)
 
-    return _named(placed, f"{function.__name__}_at_{place}") if place else function
+    return named(placed, f"{function.__name__}_at_{place}") if place else function
 
 
 def _joined(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
     def joined(kept, i, at, k, *rest):
         return first(kept, i, at, k, *rest) + second(kept, i, at, k, *rest)
 
-    return _named(joined, f"{first.__name__}_and_{second.__name__}")
+    return named(joined, f"{first.__name__}_and_{second.__name__}")
 
 
 def _in_turn(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
@@ -303,24 +303,24 @@ def _in_turn(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[
         first(kept, i, at, k, *rest)
         second(kept, i, at, k, *rest)
 
-    return _named(in_turn, f"{first.__name__}_and_{second.__name__}")
+    return named(in_turn, f"{first.__name__}_and_{second.__name__}")
 
 
 def _up_to(most: int) -> Callable[..., Any]:
     def up_to(pulls):
         return pulls <= most
 
-    return _named(up_to, f"up_to_{most}")
+    return named(up_to, f"up_to_{most}")
 
 
 def _number(number: int) -> Callable[..., Any]:
     def constant():
         return number
 
-    return _named(constant, f"constant_{number}")
+    return named(constant, f"constant_{number}")
 
 
-def _named(function: Any, name: str) -> Callable[..., Any]:
+def named(function: Any, name: str) -> Callable[..., Any]:
     """Give a generated function a name of its own: compiled functions are distinguished by name."""
     function.__name__ = function.__qualname__ = name
     return function

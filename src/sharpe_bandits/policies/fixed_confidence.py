@@ -96,6 +96,11 @@ class LUCB(FixedConfidencePolicy):
 
     def check(self) -> None:
         check_objective_or_L(self, self.L, self.risk_free, self.objective)
+        if self.objective is not None and self.objective.needs_covariate:
+            raise InvalidInputError(
+                f"{self.title} bounds its error for estimates from rewards alone, not for {self.objective!r}; use an "
+                "objective without a covariate, or a policy with a fixed budget such as SuRSR(objective=...)"
+            )
         if self.objective is None:
             remedy = "the regulariser keeps the ratio finite; take a tenth of the smallest variance if in doubt"
             self._set(L=regulariser("L", self.L, remedy), risk_free=finite("risk_free", self.risk_free))

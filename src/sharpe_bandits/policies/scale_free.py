@@ -56,7 +56,10 @@ class Root(NamedTuple):
 def root_of(goal: Objective) -> Root:
     """The functions for an objective."""
     if goal.has_feature:
-        return Root(estimate_by_feature(goal.root), influence_variance_by_feature(goal.root, goal.spread_if_normal))
+        return Root(
+            estimate_by_feature(goal.root),
+            influence_variance_by_feature(goal.root, goal.spread_if_normal, goal.is_shrunk),
+        )
     return Root(estimate_of(goal.root), influence_variance_of(goal.root))
 
 
@@ -106,10 +109,13 @@ def influence_variance_of(root: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @lru_cache
-def influence_variance_by_feature(root: Callable[..., Any], if_normal: Callable[..., Any]) -> Callable[..., Any]:
+def influence_variance_by_feature(
+    root: Callable[..., Any], if_normal: Callable[..., Any], is_shrunk: bool
+) -> Callable[..., Any]:
     """:func:`influence_variance_of` for an objective of the mean of a feature, whose covariance and variance are shrunk
-    towards those for normal rewards.
+    towards those for normal rewards, unless they are already.
     """
+    prior, floor = (0.0, 0.0) if is_shrunk else (PRIOR, FLOOR)
 
     def stable_influence_variance(arm: ArmRecord, goal: tuple[float, ...], unseen: float, largest: float) -> float:
         degenerate = has_zero_variance(arm)
@@ -117,14 +123,14 @@ def influence_variance_by_feature(root: Callable[..., Any], if_normal: Callable[
         _, by_mean, by_feature, scale = root(arm.mean, arm.feature, *goal)
         covariance, spread = if_normal(arm.mean, v, *goal)
         normal = influence_variance(v, covariance, spread, 0.0, by_mean, by_feature, 1.0)
-        share = 0.0 if degenerate else arm.pulls / (arm.pulls + PRIOR)
+        share = 0.0 if degenerate else arm.pulls / (arm.pulls + prior)
         covariance = share * arm.feature_covariance + (1.0 - share) * covariance
         spread = share * (arm.feature_square - arm.feature * arm.feature) + (1.0 - share) * spread
         estimated = influence_variance(v, covariance, spread, 0.0, by_mean, by_feature, 1.0)
-        stable = max(estimated, FLOOR * normal) / scale
+        stable = max(estimated, floor * normal) / scale
         return unseen if degenerate and unseen > 0.0 else stable
 
-    return named(stable_influence_variance, root)
+    return named(stable_influence_variance, root, if_normal)
 
 
 def largest_variance(arm: ArmRecord, t: int, *arguments: Any) -> float:

@@ -121,7 +121,7 @@ class PolicyResult:
         where a square would prefer losses.
         """
         own = None if self.goal is None else self.goal.for_means(self.mean)
-        judge = own if objective is None else check_objective(objective)
+        judge = own if objective is None else check_objective(objective).unadjusted
         if judge is None:
             raise InvalidInputError(f"{self.name} has no objective; pass one, as in RSSR(L=0.5)")
         return judge

@@ -3,7 +3,8 @@
 The reward of round t (counted from 0) arrives before the choice of round t + 1 plus its delay or, with batches, before
 the first batch that starts at or after that round. Rewards that arrive together are recorded in the order of their
 rounds. Until then the pull is pending. Forgetting, full feedback and portfolios that are held for some rounds are
-arguments of the same loop.
+arguments of the same loop. A table with one column more than there are arms has the covariate of each round in it,
+which arrives with the reward of the round.
 """
 
 import math
@@ -124,7 +125,7 @@ def reference(game, rule, feedback, holding, allocation, rewards, arguments, goa
     # Rounds whose rewards arrive together form a linked list: its first and last round, and the successor of each.
     paid, played, following = zeros(rounds_waiting), zeros(rounds_waiting, np.int32), zeros(rounds_waiting, np.int32)
     head, tail = zeros(rounds_waiting + 1, np.int32), zeros(rounds_waiting + 1, np.int32)
-    traced = out.choices.shape[0] > 0
+    traced, has_covariate = out.choices.shape[0] > 0, arms.kind.shape[1] > count_arms
     first_batch = first // batch
     end_of_pilot = pilot if feedback.full else pilot * count_arms
     for r in range(runs):
@@ -154,7 +155,8 @@ def reference(game, rule, feedback, holding, allocation, rewards, arguments, goa
                     if late:
                         x = paid[u] if i == played[u] else np.nan
                     if x == x:
-                        observe(state, i, x, told, window, goal)
+                        z = recorded(arms, row, count_arms, u if late else told) if has_covariate else np.nan
+                        observe(state, i, x, z, told, window, goal)
                 if late:
                     state.pending[played[u]] -= 1.0
                 told += 1

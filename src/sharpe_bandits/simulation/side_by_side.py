@@ -134,7 +134,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                     sum2 += d * d
                     sum3 += d * d * d
                     sum4 += d * d * d * d
-                    update_statistics(state, i, ROWS, k, np.float64(j + 1), x, d, goal)
+                    update_statistics(state, i, ROWS, k, np.float64(j + 1), x, d, np.nan, goal)
                     if traced and k < lanes:
                         out.choices[block + k, j * count_arms + i] = i
                         out.rewards[block + k, j * count_arms + i] = x
@@ -218,7 +218,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                 state[a, MEAN, k], state[a, VARIANCE, k], state[a, SECOND, k] = summary(
                     anchor, sum1, sum2, inverse, inverse_at(tables, s - 1)
                 )
-                update_statistics(state, a, ROWS, k, np.float64(s), x, d, goal)
+                update_statistics(state, a, ROWS, k, np.float64(s), x, d, np.nan, goal)
                 if keeps_powers():
                     sum3 = state[a, SUM3, k] + d * d * d
                     sum4 = state[a, SUM4, k] + d * d * d * d

@@ -96,7 +96,7 @@ def test_a_window_that_would_take_too_much_room_is_refused():
         policy.agent(arms=51)
 
 
-def update_total(kept, i, at, k, pulls, x, d, goal):
+def update_total(kept, i, at, k, pulls, x, d, z, goal):
     kept[i, at, k] += x
 
 

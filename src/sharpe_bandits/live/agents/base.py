@@ -186,7 +186,7 @@ class Agent:
     def _objective(self, objective: Objective | None) -> Objective | None:
         """The given objective, or the policy's own, whose statistics the agent keeps."""
         if objective is None or objective == self.policy.goal:
-            return self.policy.goal
+            return None if self.policy.goal is None else self.policy.goal.unadjusted
         if objective.has_feature:
             raise InvalidInputError(
                 f"this agent keeps moments and what {self.policy.goal!r} needs, but not what {objective!r} needs; pass "
@@ -316,14 +316,19 @@ class Agent:
             self._active[i] = False
             self._look()
 
-    def tell(self, arm: Any, reward: float) -> None:
-        """Record the reward of a round in which ``arm`` was played. An invalid reward leaves the agent unchanged."""
+    def tell(self, arm: Any, reward: float, *, covariate: float | None = None) -> None:
+        """Record the reward of a round in which ``arm`` was played. An invalid reward leaves the agent unchanged.
+
+        ``covariate`` is what was seen in that round whichever arm was played, such as the return of the market; for
+        objectives that use one, such as :class:`~sharpe_bandits.objectives.Adjusted`.
+        """
         i = self._index(arm)
+        z = self.check_covariate(covariate)
         x = real(reward)
         if not is_supported_reward(x):
             raise InvalidInputError(f"{unsupported_reward(reward, f'a reward of arm {arm!r}')}; nothing was recorded")
         with self._lock:
-            self._tell(i, self.as_told(x))
+            self._tell(i, self.as_told(x), z)
             if self._pending[i]:
                 self._end(i)
             else:  # a round that the caller chose to play
@@ -333,6 +338,25 @@ class Agent:
             self._warned |= warning is not None
         if warning is not None:
             warnings.warn(warning, RewardWarning, stacklevel=2)
+
+    def check_covariate(self, covariate: float | None) -> float:
+        """The covariate of a round, NaN if there is none; raises unless it is what the objective needs."""
+        goal = self.policy.goal
+        if goal is None or not goal.needs_covariate:
+            if covariate is not None:
+                raise InvalidInputError(
+                    f"covariate={shown(covariate)}, but {self.policy.name} does not use a covariate; leave it out, or "
+                    "give the policy an objective that does, as in "
+                    "ScaleFreeUCB(objective=sb.objectives.Adjusted(sb.RSSR(L=0.1, signed=True)))"
+                )
+            return math.nan
+        z = math.nan if covariate is None else real(covariate)
+        if not is_supported_reward(z):
+            raise InvalidInputError(
+                f"{goal!r} needs the covariate of every round, a finite number, got {shown(covariate)}; pass "
+                "covariate=..., what was seen in that round whichever arm was played; nothing was recorded"
+            )
+        return z
 
     def reward_warning(self) -> str | None:
         """A warning, with the remedy, if the policy cannot handle the rewards so far; otherwise None.
@@ -360,7 +384,7 @@ class Agent:
         with self._lock:
             self._begin(self._number(i))
 
-    def _apply_rewarded(self, i: int | None, reward: float, pending: bool) -> bool:
+    def _apply_rewarded(self, i: int | None, reward: float, pending: bool, covariate: float | None = None) -> bool:
         """Record the reward of a pull of arm number i that was handed out; returns whether the policy could use it.
 
         ``pending``: whether the pull was still pending; one that was given up may still pay.
@@ -371,7 +395,7 @@ class Agent:
                 self._check_pending(arm)
             used = self._takes(arm)
             if used:
-                self._tell(arm, self.as_told(reward))
+                self._tell(arm, self.as_told(reward), self.check_covariate(covariate))
             if pending:
                 self._end(arm)
             return used
@@ -478,7 +502,7 @@ class Agent:
         self._all = self._state if alone else arm_state.with_one_more_arm(self._all)
         self._maximum = np.append(self._maximum, -math.inf)
 
-    def _tell(self, i: int, x: float) -> None:
+    def _tell(self, i: int, x: float, z: float) -> None:
         if self._over:
             raise CampaignOverError(f"{self._why_over()}; nothing was recorded")
         self._check_due(i)
@@ -487,16 +511,16 @@ class Agent:
         if not is_supported_reward(x):
             problem = unsupported_reward(self.as_told(x), f"a reward of arm {self.arms[i]!r}")
             raise InvalidInputError(f"{problem}; nothing was recorded")
-        self._record(i, x)
+        self._record(i, x, z)
         self.t += 1
         self._maximum[i] = max(self._maximum[i], x)
-        self._after(i, x, d)
+        self._after(i, x, d, z)
         if self.t % max(_LOOK, len(self.arms), 1 << max(self.t.bit_length() - 7, 0)) == 0:
             self._look()
 
-    def _record(self, i: int, x: float) -> None:
-        """Record a reward of arm i in round t."""
-        self._observe(self._state, i, x, self.t, 0, self._goal_arguments)
+    def _record(self, i: int, x: float, z: float) -> None:
+        """Record a reward of arm i in round t, and the covariate of that round."""
+        self._observe(self._state, i, x, z, self.t, 0, self._goal_arguments)
 
     @property
     def _over(self) -> bool:
@@ -514,8 +538,8 @@ class Agent:
     def _check_due(self, i: int) -> None:
         """Raise if a reward of this arm cannot be used now."""
 
-    def _after(self, i: int, x: float, d: float) -> None:
-        """Update the subclass's state after arm i has paid ``x``, its anchor plus ``d``."""
+    def _after(self, i: int, x: float, d: float, z: float) -> None:
+        """Update the subclass's state after arm i has paid ``x``, its anchor plus ``d``, with the covariate ``z``."""
 
     def _by_arm(self, values: np.ndarray) -> dict[Any, Any]:
         return dict(zip(self.arms, values.tolist(), strict=True))

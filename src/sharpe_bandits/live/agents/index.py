@@ -186,11 +186,11 @@ class ForgetfulAgent(IndexAgent):
         if self._window * count > _MAX_ROOM:
             raise _too_wide(self._window, count)
 
-    def _record(self, i: int, x: float) -> None:
+    def _record(self, i: int, x: float, z: float) -> None:
         self._make_room(self.t % self._window + 1 if self._window else 1)
         self._forget(self._state.sums, self._state.window, self.t, self._window, self._discount)
-        self._observe(self._state, i, x, self.t, self._window, self._goal_arguments)
-        self._observe_all(self._all, i, x, self.t, 0, ())
+        self._observe(self._state, i, x, z, self.t, self._window, self._goal_arguments)
+        self._observe_all(self._all, i, x, z, self.t, 0, ())
 
     def _make_room(self, rounds: int) -> None:
         """Let the window of the state hold this many rounds."""

@@ -45,6 +45,12 @@ class Family:
                 f"{spec.policy.name} does not stop on its own, as sb.TopTwo(L=...) does; it plays a given number of "
                 "rounds: use sb.simulate(policy, bandit, horizon=...)"
             )
+        goal = spec.policy.goal
+        if goal is not None and goal.needs_covariate and not spec.environment.has_covariate:
+            raise InvalidInputError(
+                f"{spec.policy.name} maximises {goal!r}, which needs a covariate in every round, and "
+                f'{spec.environment!r} has none; take a FactorBandit, or Tape(..., clock="rounds", covariate=...)'
+            )
         spec.environment.check_horizon(spec.horizon)
         spec.policy.check_horizon(spec.horizon, spec.environment.K)
 
@@ -97,11 +103,12 @@ def rewards_of(spec: Spec, first: int, runs: int) -> ArmTable:
     environment = spec.environment
     if not environment.pregenerated:
         return environment.table(spec.seed, first, runs)
-    pool = np.empty((runs, environment.K, spec.horizon))
+    pool = np.empty((runs, environment.K + environment.has_covariate, spec.horizon))
     write = specialise(write_paths, SOURCES[spec.source])
     for begin, end, table in environment.pieces(spec.seed, first, runs, spec.horizon):
         rewards = Rewards(table, int(len(table.kind) > 1), np.uint64(spec.seed))
         write(first, rewards, environment.jointly, begin, end, pool, stop_cell())
+    environment.combine(pool)
     kind = np.full(pool.shape[:2], TAPE, np.int64)
     start = np.arange(0, pool.size, spec.horizon).reshape(kind.shape)
     none = np.zeros(kind.shape)

@@ -132,7 +132,7 @@ class IndexFamily(Family):
     def kernels(self, spec: Spec) -> Kernels:
         if not is_plain(spec) and spec.kernel not in ("auto", "reference"):
             raise InvalidInputError(
-                f"the {spec.kernel} kernel does not play policies that forget, full feedback, or late rewards"
+                f"the {spec.kernel} kernel does not play forgetting, full feedback, late rewards or covariates"
             )
         return Kernels(spec)
 
@@ -259,7 +259,8 @@ def is_plain(spec: Spec) -> bool:
     """Whether a spec is the plain game that the fast kernels play: the policy decides alone, nothing is forgotten, and
     the reward of the arm played is seen before the next round.
     """
-    changed = spec.has_rules or spec.has_delayed_rewards
+    goal = spec.policy.goal
+    changed = spec.has_rules or spec.has_delayed_rewards or (goal is not None and goal.needs_covariate)
     return not changed and spec.feedback == "bandit" and _policy(spec).forgetting == NO_FORGETTING
 
 

@@ -1,0 +1,120 @@
+"""Bandits whose arms share a factor that is seen in every round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._support.validation import finite
+from ..errors import InvalidInputError, shown
+from ..objectives import Objective, Statistics
+from ..play.rewards import ArmTable
+from .bandit import Bandit
+from .base import Arm, arm_from_dict
+from .environment import Environment, as_arm, stack
+from .normal import Normal
+
+
+class FactorBandit(Environment):
+    """Arms that share a factor: in every round an arm pays its own reward plus its beta times the factor.
+
+    The factor, such as the return of the market, is the covariate of the round: it is seen whichever arm is played.
+
+    Parameters
+    ----------
+    arms : Iterable[Any]
+        what each arm pays besides the factor, at least two
+    factor : Any
+        the distribution of the factor, an arm
+    betas : float | Iterable[float], optional
+        one per arm, or the same for all
+    names : Sequence[str] | None, optional
+        names of the arms (default: 0, 1, ...)
+
+    Examples
+    --------
+    >>> import sharpe_bandits as sb
+    >>> arms = [sb.Normal(0.0004, sd=0.01), sb.Normal(0.0, sd=0.01)]
+    >>> bandit = sb.FactorBandit(arms, factor=sb.Normal(0.0003, sd=0.01), betas=[1.0, 0.5])
+    >>> bandit.truth(0, 1)[0].round(6)
+    array([[0.0007 , 0.00015]])
+    """
+
+    clock = "rounds"
+    pregenerated = True
+    has_covariate = True
+
+    def __init__(
+        self, arms: Iterable[Any], factor: Any, betas: float | Iterable[float] = 1.0, names: Sequence[str] | None = None
+    ) -> None:
+        rest = Bandit(arms, names)
+        self.arms, self.K, self.names = rest.arms, rest.K, rest.names
+        self.factor = as_arm(factor)
+        self.factor.check_moments()
+        try:
+            given = [betas] * self.K if np.ndim(betas) == 0 else list(betas)  # type: ignore[arg-type]
+        except Exception:  # iteration may fail in any way
+            given = []
+        if len(given) != self.K:
+            raise InvalidInputError(f"betas must be a number, or one per arm ({self.K}), got {shown(betas)}")
+        self.betas = tuple(finite("beta", beta) for beta in given)
+
+    def __repr__(self) -> str:
+        return f"FactorBandit({self.K} arms, factor={self.factor!r}, betas={list(self.betas)})"
+
+    @property
+    def sort(self) -> str:
+        return ", ".join(dict.fromkeys(type(arm).__name__ for arm in self.arms)) + " and a factor"
+
+    @cached_property
+    def _table(self) -> ArmTable:
+        return stack([[arm.draws() for arm in (*self.arms, self.factor)]])
+
+    def table(self, seed: int, first: int, runs: int) -> ArmTable:
+        return self._table
+
+    def combine(self, paths: np.ndarray) -> None:
+        for i, beta in enumerate(self.betas):
+            paths[:, i] += beta * paths[:, self.K]
+
+    def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
+        return self._moments(0.0)
+
+    def _moments(self, less: float) -> tuple[np.ndarray, np.ndarray]:
+        """Means and variances of rewards less a multiple of the factor."""
+        betas = np.array(self.betas) - less
+        mean = np.array([arm.mean for arm in self.arms]) + betas * self.factor.mean
+        variance = np.array([arm.variance for arm in self.arms]) + betas**2 * self.factor.variance
+        return mean[None, :], variance[None, :]
+
+    def true_values(self, objective: Objective, seed: int, runs: int) -> np.ndarray:
+        differences = objective.of_differences
+        if differences is None:
+            return super().true_values(objective.unadjusted, seed, runs)
+        mean, variance = self._moments(1.0)
+        return np.asarray(differences.value(Statistics(mean=mean, variance=variance)), float)
+
+    def rows_of_arms(self, seed: int, runs: int) -> list[list[Arm]]:
+        if not all(type(arm) is Normal for arm in (*self.arms, self.factor)):
+            return super().rows_of_arms(seed, runs)
+        return [[Normal(mean, variance=v) for mean, v in zip(*(row[0] for row in self.truth(0, 1)), strict=True)]]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "bandit": "FactorBandit",
+            "names": list(self.names),
+            "arms": [arm.to_dict() for arm in self.arms],
+            "factor": self.factor.to_dict(),
+            "betas": list(self.betas),
+        }
+
+    @classmethod
+    def from_parameters(cls, data: dict[str, Any]) -> FactorBandit:
+        arms = [arm_from_dict(arm) for arm in data.pop("arms", ())]
+        return cls(arms, arm_from_dict(data.pop("factor", {})), **data)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_table"}
