@@ -124,3 +124,16 @@ def test_a_covariate_is_told_always_or_never():
         Adjusted(sb.Sortino(L=0.1))
     with pytest.raises(sb.errors.InvalidInputError, match="rounds"):
         sb.Tape(RETURNS, covariate=MARKET)
+    with pytest.raises(sb.errors.InvalidInputError, match="SuccessiveRejects"):
+        sb.TopTwo(objective=Adjusted(BASE))
+
+
+def test_best_arm_policies_use_it():
+    """The remedy of the message above: with a fixed budget, live and in simulations."""
+    policy = sb.policies.SuccessiveRejects(objective=Adjusted(BASE))
+    run = sb.trace(policy, sb.Tape(RETURNS, clock="rounds", covariate=MARKET), horizon=300)
+    agent = policy.agent(3, horizon=300)
+    for t, arm in enumerate(run.choices.tolist()):
+        assert agent.ask() == arm
+        agent.tell(arm, RETURNS[arm, t], covariate=MARKET[t])
+    assert agent.recommend() == run.recommended

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from .._support.validation import finite, regulariser
+from ..errors import InvalidInputError
 from ..objectives import RSSR, Objective
 from ..objectives.influence import named
 from ..play.fixed_confidence import top_two
@@ -99,7 +100,7 @@ class LUCB(FixedConfidencePolicy):
         if self.objective is not None and self.objective.needs_covariate:
             raise InvalidInputError(
                 f"{self.title} bounds its error for estimates from rewards alone, not for {self.objective!r}; use an "
-                "objective without a covariate, or a policy with a fixed budget such as SuRSR(objective=...)"
+                "objective without a covariate, or a fixed budget, as in SuccessiveRejects(objective=...)"
             )
         if self.objective is None:
             remedy = "the regulariser keeps the ratio finite; take a tenth of the smallest variance if in doubt"
