@@ -124,30 +124,30 @@ def _thompson(work: dict[str, Any]) -> list[str]:
     return [f"## (c) Modified-MVTS, ten uniform arms, horizon {work['horizon']:,}", "", *table(header, rows)]
 
 
-def _growth(found: dict[str, Any]) -> list[str]:
+def _growth(measured: dict[str, Any]) -> list[str]:
     arms = [
         [name, *(number(v) for v in curve["ns"]), f"{curve['exponent']:.2f}"]
-        for name, curve in found["by arms"].items()
+        for name, curve in measured["by arms"].items()
     ]
-    horizon, runs = found["by horizon"], found["by runs"]
-    workers = ", ".join(f"{w} workers {s:.2f} times one" for w, s in found["workers"].items() if w != "1")
+    horizon, runs = measured["by horizon"], measured["by runs"]
+    workers = ", ".join(f"{w} workers {s:.2f} times one" for w, s in measured["workers"].items() if w != "1")
     thompson = ", ".join(
-        f"{w} workers {s:.2f} times one" for w, s in found["workers, Modified-MVTS"].items() if w != "1"
+        f"{w} workers {s:.2f} times one" for w, s in measured["workers, Modified-MVTS"].items() if w != "1"
     )
     return [
         "## (f) Growth",
         "",
         "Nanoseconds per step (per pull for SHSR) against the number of arms, and the fitted exponent:",
         "",
-        *table(["K", *(str(k) for k in found["arms"]), "exponent"], arms),
+        *table(["K", *(str(k) for k in measured["arms"]), "exponent"], arms),
         "Nanoseconds per step of UCB-RSSR, ten arms, against rounds per run and against runs:",
         "",
         *table(
-            ["rounds", *(f"{h:,}" for h in found["horizons"]), "exponent"],
+            ["rounds", *(f"{h:,}" for h in measured["horizons"]), "exponent"],
             [["ns per step", *(number(v) for v in horizon["ns"]), f"{horizon['exponent']:.2f}"]],
         ),
         *table(
-            ["runs", *(f"{r:,}" for r in found["runs"]), "exponent"],
+            ["runs", *(f"{r:,}" for r in measured["runs"]), "exponent"],
             [["ns per step", *(number(v) for v in runs["ns"]), f"{runs['exponent']:.2f}"]],
         ),
         f"Workers, UCB-RSSR: {workers}. Modified-MVTS: {thompson}.",
@@ -160,34 +160,31 @@ def _seconds(seconds: list[float]) -> str:
     return f"{statistics.median(seconds):.2f} [{min(seconds):.2f}, {max(seconds):.2f}]"
 
 
-def results(found: dict[str, Any], command: str = COMMAND) -> str:
+def results(measured: dict[str, Any], command: str = COMMAND) -> str:
     """The whole of RESULTS.md."""
-    start = found["start"]
-    own = list(found["own"]["rows"])
+    start = measured["start"]
+    own = list(measured["own"]["rows"])
     lines = [
         "# Measured against C loops and other packages",
         "",
-        f"Made by `{command}` (`make bench`) in {found['seconds'] / 60:.0f} minutes; do not edit.",
+        f"Made by `{command}` (`make bench`) in {measured['seconds'] / 60:.0f} minutes; do not edit.",
         "Contenders take turns, so that the noise of the machine hits all alike. Times are medians over repetitions,",
         "ratios their quotients; intervals are of ratios taken side by side. A goal is met if its whole interval is.",
         "",
-        *(f"- {name}: {value}" for name, value in found["machine"].items()),
+        *(f"- {name}: {value}" for name, value in measured["machine"].items()),
         "",
         "![Nanoseconds per step of every engine](results.png)",
         "",
-        "## Goals",
-        "",
-        *goal_lines(goals_of(found)),
-        *_ucb1(found["ucb1"]),
-        *_paths(found["paths"]),
-        *_thompson(found["thompson"]),
-        f"## (d) Sequential halving (SHSR), {found['halving']['arms']} arms, per pull",
+        *_ucb1(measured["ucb1"]),
+        *_paths(measured["paths"]),
+        *_thompson(measured["thompson"]),
+        f"## (d) Sequential halving (SHSR), {measured['halving']['arms']} arms, per pull",
         "",
         "The floor: the same rewards drawn and added up by vector instructions, and nothing else.",
         "",
         *(
             line
-            for work in found["halving"]["works"]
+            for work in measured["halving"]["works"]
             for line in (f"Budget {work['horizon']:,}:", "", *_engines(work, "the bare draws"))
         ),
         "## (e) A user's own policy: UCB-RSSR in seven lines, ten arms",
@@ -195,12 +192,12 @@ def results(found: dict[str, Any], command: str = COMMAND) -> str:
         *_engines({"rows": own}, "the built-in one"),
         "Undeclared, an index may fall as rounds pass, and every arm is looked at in every round.",
         "",
-        *_growth(found["growth"]),
+        *_growth(measured["growth"]),
         "## (g) Peak memory of a fresh process, UCB-RSSR, ten arms",
         "",
         *table(
             ["runs", "rounds per run", "MiB"],
-            [[f"{row['runs']:,}", f"{row['horizon']:,}", f"{row['MiB']:.0f}"] for row in found["memory"]],
+            [[f"{row['runs']:,}", f"{row['horizon']:,}", f"{row['MiB']:.0f}"] for row in measured["memory"]],
         ),
         "## (h) Import and first call",
         "",
@@ -221,7 +218,7 @@ def results(found: dict[str, Any], command: str = COMMAND) -> str:
         "",
         *table(
             ["", "seconds"],
-            [[what, _seconds(seconds)] for what, seconds in found["tools"].items()],
+            [[what, _seconds(seconds)] for what, seconds in measured["tools"].items()],
         ),
         "On the wall, all cores; medians, in brackets the least and the largest.",
         "",
@@ -234,19 +231,22 @@ def results(found: dict[str, Any], command: str = COMMAND) -> str:
                     row["what"], f"{row['rounds']:,}", interval(row["ours"]), f"{row['ours']['runs']:,}",
                     interval(row["twin"]), f"{row['twin']['runs']:,}", f"{row['distance']:+.1f}",
                 ]
-                for row in found["twin"]
+                for row in measured["twin"]
             ],
         ),
+        "## Goals",
+        "",
+        *goal_lines(goals_of(measured)),
     ]  # fmt: skip
     return "\n".join(lines).rstrip() + "\n"
 
 
-def ratios(found: dict[str, Any]) -> str:
+def ratios(measured: dict[str, Any]) -> str:
     """What --quick prints."""
     lines = []
-    works = [(work["what"], work, OURS) for work in found["paths"]]
-    works += [(f"SHSR, K = 64, budget {work['horizon']:,}", work, DRAWS) for work in found["halving"]["works"]]
-    for name, work, of in [*works, ("UCB-RSSR, K = 10", found["own"], OURS)]:
+    works = [(work["what"], work, OURS) for work in measured["paths"]]
+    works += [(f"SHSR, K = 64, budget {work['horizon']:,}", work, DRAWS) for work in measured["halving"]["works"]]
+    for name, work, of in [*works, ("UCB-RSSR, K = 10", measured["own"], OURS)]:
         for row in work["rows"]:
             low, high = row["interval"]
             lines.append(
@@ -260,7 +260,7 @@ def ratios(found: dict[str, Any]) -> str:
     lines += [
         f"{goal.what}: {number(goal.measured)} {goal.unit} "
         f"({'at least' if goal.least else 'at most'} {number(goal.target)}): {goal.verdict}"
-        for goal in goals_of(found)
+        for goal in goals_of(measured)
     ]
     return "\n".join(lines)
 
