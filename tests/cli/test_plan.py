@@ -64,7 +64,7 @@ def test_the_command_with_a_table(tmp_path, capsys):
     values = rng.normal([0.02, 0.0], 0.05, (60, 2))
     path = tmp_path / "returns.csv"
     path.write_text("A,B\n" + "\n".join(f"{a},{b}" for a, b in values) + "\n")
-    given = ["plan", "--table", str(path), "--kind", "returns", "--periods-per-year", "12", "--budget", "40"]
+    given = ["plan", str(path), "--kind", "returns", "--periods-per-year", "12", "--budget", "40"]
     assert main([*given, "--bootstrap", "--runs", "200", "--out", str(tmp_path / "out")]) == 0
     kept = json.loads((tmp_path / "out" / "plan.json").read_text("utf-8"))
     sharpe = math.sqrt(12) * values[:, 0].mean() / values[:, 0].std()
@@ -79,12 +79,12 @@ def test_the_command_with_a_table(tmp_path, capsys):
         (["plan"], ("give the arms by one of", "none of them")),
         ([*GIVEN, "--sharpes", "1", "2"], ("--gap together with --sharpes",)),
         (["plan", "--arms", "4"], ("also need --best-sharpe and --gap",)),
-        (["plan", "--table", "x.csv"], ("a table needs --kind and --periods-per-year",)),
-        (["plan", "--table", "x.csv", "--volatility", "1"], ("--volatility is used only without --table",)),
-        ([*GIVEN, "--bootstrap"], ("--bootstrap is used only with --table",)),
-        ([*GIVEN, "--block", "5"], ("--block is used only with --table",)),
-        ([*GIVEN, "--columns", "A"], ("--columns is used only with --table",)),
-        ([*GIVEN, "--annual-risk-free", "0.02"], ("--annual-risk-free is used only with --table",)),
+        (["plan", "x.csv"], ("a table needs --kind and --periods-per-year",)),
+        (["plan", "x.csv", "--volatility", "1"], ("--volatility is used only without a FILE",)),
+        ([*GIVEN, "--bootstrap"], ("--bootstrap is used only with a FILE",)),
+        ([*GIVEN, "--block", "5"], ("--block is used only with a FILE",)),
+        ([*GIVEN, "--columns", "A"], ("--columns is used only with a FILE",)),
+        ([*GIVEN, "--annual-risk-free", "0.02"], ("--annual-risk-free is used only with a FILE",)),
         ([*GIVEN, "--years", "0"], ("--years must be", "got 0")),
         ([*GIVEN, "--error", "0.7"], ("between 0 and 0.5, got 0.7",)),
     ],
@@ -99,7 +99,7 @@ def test_mistakes_in_the_command(arguments, parts, tmp_path, capsys):
 def test_a_mistake_in_the_table_names_its_place(tmp_path, capsys):
     path = tmp_path / "returns.csv"
     path.write_text("A,B\n0.01,0.02\n0.02,oops\n0.03,0.01\n")
-    assert main(["plan", "--table", str(path), "--kind", "returns", "--periods-per-year", "12"]) == 2
+    assert main(["plan", str(path), "--kind", "returns", "--periods-per-year", "12"]) == 2
     assert re.search(says("column 'B'", "line 3", "'oops'"), capsys.readouterr().err)
 
 

@@ -331,3 +331,32 @@ class TestUnpaired:
         found.report(tmp_path)
         json.loads((tmp_path / "comparison.json").read_text(), parse_constant=pytest.fail)  # NaN is no JSON
         assert all(d.p <= d.p_corrected <= 1 for d in found.differences)
+
+    def test_a_row_per_trade_without_dates(self, tmp_path, capsys):
+        """A table `trade,venue,pnl_bp`: the remedies of the messages, followed, give the samples of every venue."""
+        from tests.returns.test_files_as_found import follow
+
+        g = np.random.default_rng(5)
+        venue, bp = g.choice(["IEX", "NYSE", "ARCA"], 400), g.normal(1, 8, 400)
+        path = tmp_path / "trades.csv"
+        rows = (f"{k},{v},{b:.6f}" for k, (v, b) in enumerate(zip(venue, bp, strict=True), 1))
+        path.write_text("\n".join(["trade,venue,pnl_bp", *rows]))
+        returns = follow(path, kind="returns", scale=1e-4)
+        for name in returns.names:
+            np.testing.assert_allclose(returns.own(name), bp[venue == name] / 1e4, atol=1e-9)
+        assert sb.rank(returns, replications=100)["IEX"].rows == (venue == "IEX").sum()
+        comparison = sb.compare(returns, replications=200)
+        assert not any(d.paired for d in comparison.differences)
+        assert comparison.rows_of_block == round(np.median(returns.counts) ** (1 / 3))
+        with pytest.raises(sb.errors.InvalidInputError, match="what was not observed cannot be replayed"):
+            sb.replay(returns, "RoundRobin", runs=2)
+
+    def test_returns_are_not_invented_for_columns_seen_one_at_a_time(self):
+        values = np.full((300, 3), np.nan)
+        values[np.arange(300), np.arange(300) % 3] = np.random.default_rng(6).normal(0, 0.01, 300)
+        options = {"names": ["A", "B", "C"], "kind": "returns", "periods_per_year": 252}
+        with pytest.raises(sb.errors.InvalidInputError, match=r"one at a time.*600 values.*missing='keep'"):
+            sb.read_returns(values, missing="fill", **options)
+        assert len(sb.compare(values, missing="keep", replications=100, **options).differences) == 3
+        values[:100, 1:] = 0.001  # often together: filling is the user's decision
+        assert sb.read_returns(values, missing="fill", **options).complete

@@ -9,6 +9,8 @@ import scipy.stats
 import sharpe_bandits as sb
 from sharpe_bandits.returns import measures
 
+SHORTFALL = measures.RESAMPLED["expected_shortfall"]
+
 
 @pytest.fixture(scope="module")
 def x():
@@ -21,9 +23,9 @@ def once(measure, x):
 
 def test_against_plain_formulas(x):
     down = math.sqrt(sum(min(v, 0) ** 2 for v in x) / len(x))
-    assert once(measures.sortino, x) == pytest.approx(x.mean() / down)
-    assert once(measures.omega, x) == pytest.approx(x[x > 0].sum() / -x[x < 0].sum())
-    assert once(measures.expected_shortfall, x) == pytest.approx(-np.sort(x)[:20].mean())  # 5% of 400
+    assert once(measures.RESAMPLED["sortino"], x) == pytest.approx(x.mean() / down)
+    assert once(measures.RESAMPLED["omega"], x) == pytest.approx(x[x > 0].sum() / -x[x < 0].sum())
+    assert once(SHORTFALL, x) == pytest.approx(-np.sort(x)[:20].mean())  # 5% of 400
     assert once(measures.skewness, x) == pytest.approx(scipy.stats.skew(x))
     assert once(measures.kurtosis, x) == pytest.approx(scipy.stats.kurtosis(x, fisher=False))
     z = x - x.mean()
@@ -31,7 +33,7 @@ def test_against_plain_formulas(x):
 
 
 def test_a_row_at_the_limit_of_the_tail_counts_in_part():
-    assert once(measures.expected_shortfall, np.arange(1.0, 31)) == pytest.approx(-(1 + 0.5 * 2) / 1.5)
+    assert once(SHORTFALL, np.arange(1.0, 31)) == pytest.approx(-(1 + 0.5 * 2) / 1.5)
 
 
 def test_rows_that_count_twice_are_rows_that_stand_there_twice(x):
@@ -132,3 +134,44 @@ def test_a_measure_that_is_infinite_is_refused_with_a_remedy():
     with pytest.raises(sb.errors.InvalidInputError, match=r"'A' has no loss.*by='sharpe'"):
         sb.rank(table, by="omega", **options)
     assert sb.rank(table, by="sharpe", **options).columns[0].name == "A"
+
+
+def test_ranked_by_any_objective():
+    generator = np.random.default_rng(9)
+    table = {"A": generator.normal(0.001, 0.01, 400), "B": generator.normal(0.0015, 0.03, 400)}
+    options = {"kind": "returns", "periods_per_year": 252, "replications": 100}
+    ranking = sb.rank(table, by=sb.MeanVariance(rho=0.5), **options)
+    assert ranking.by == "own"
+    assert ranking.columns[0].value == pytest.approx(max(0.5 * v.mean() - v.var(ddof=1) for v in table.values()))
+    assert "MeanVariance(rho=0.5)" in ranking.conclusion
+    named, given = (sb.rank(table, by=by, **options) for by in ("sortino", sb.Sortino(L=0.0)))
+    assert named["B"].value == pytest.approx(252**0.5 * given["B"].value)
+    assert named["B"].best == given["B"].best
+
+
+def test_israelsens_ratio_does_not_reward_the_risk_of_losses():
+    """Two columns with the same loss: the Sharpe ratio puts the riskier first."""
+    z = np.random.default_rng(10).normal(size=300)
+    z = (z - z.mean()) / z.std(ddof=1)
+    table = {"calm": -0.001 + 0.01 * z, "wild": -0.001 + 0.03 * z[::-1]}
+    options = {"kind": "returns", "periods_per_year": 252, "replications": 100}
+    assert sb.rank(table, **options).columns[0].name == "wild"
+    better = sb.rank(table, by="israelsen", **options)
+    assert better.columns[0].name == "calm"
+    assert better["calm"].value == pytest.approx(-0.001 * 0.01)
+    assert not better.remarks
+
+
+def test_information_ratio_and_sharpe_ratio_beside_it(x):
+    benchmark = 0.01 * np.random.default_rng(11).normal(size=len(x))
+    table = {"A": x, "index": benchmark}
+    full = sb.rank(
+        table, benchmark="index", kind="returns", periods_per_year=252, replications=100, full=True
+    )  # fmt: skip
+    active = x - benchmark
+    assert full["A"].annual_sharpe == pytest.approx(252**0.5 * active.mean() / active.std(ddof=1))
+    total = full["A"].measures["total_sharpe"]
+    assert total.value == pytest.approx(252**0.5 * x.mean() / x.std(ddof=1))
+    assert total.low < total.value < total.high
+    assert "annualised information ratio" in str(full)
+    assert "Sharpe, total returns" in str(full)

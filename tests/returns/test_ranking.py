@@ -103,7 +103,7 @@ def test_resamples_against_plain_arithmetic(daily):
     from arch.bootstrap import StationaryBootstrap
 
     means, variances = (
-        np.concatenate(part) for part in list(zip(*module._resamples(daily, 5.0, 130, 11), strict=True))[:2]
+        np.concatenate(part) for part in list(zip(*module._resamples(daily, 5.0, 130, 11, sb.Sharpe(L=0.0)), strict=True))[:2]
     )  # fmt: skip
     draws = StationaryBootstrap(5.0, daily.values, seed=11).bootstrap(130)
     for number, ((values,), _) in enumerate(draws):
@@ -198,7 +198,7 @@ def test_it_prints_itself_with_scale_and_convention(ranked):
         ({"annual_risk_free": math.nan}, "annual_risk_free must be a finite number, got nan"),
         (
             {"by": "mean"},
-            "by must be one of 'sharpe', 'rssr', 'mean-risk', 'sortino', 'omega', 'cvar', 'log-growth', got 'mean'",
+            "by must be one of 'sharpe', 'rssr', 'mean-risk', 'sortino', 'omega', 'cvar', 'log-growth', 'israelsen', got 'mean'",
         ),
         ({"confidence": 95}, "confidence must lie strictly between 0 and 1, got 95"),
         ({"replications": 1}, "replications must be a whole number at least 2, got 1"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,8 @@ class Numbers:
             for k, head in enumerate(self.heads)
         ]
         names = min(names, max(options.max_width // 3, 12))
+        room = options.max_width - 2 - sum(width + 3 for width in widths[1:])
+        names = min(names, room) if room >= 12 else names  # one table with folded names rather than two
         parts: list[list[int]] = [[]]
         for k in range(1, len(self.heads)):
             if parts[-1] and 2 + names + sum(widths[i] + 3 for i in [*parts[-1], k]) > options.max_width:
@@ -92,7 +95,7 @@ def show(thing: Any) -> None:
     from rich.console import Console
 
     console = Console()
-    if not console.is_terminal:
+    if not console.is_terminal and not os.environ.get("COLUMNS", "").isdecimal():
         console.width = WIDTH
     console.print(thing)
 

@@ -180,6 +180,8 @@ def in_words(data: Mapping[str, Any], named: bool = True) -> str:
 def _briefly(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
+    if isinstance(value, dict):
+        return in_words(value)
     return f"{len(value)} values" if isinstance(value, list) and len(value) > 8 else str(value)
 
 

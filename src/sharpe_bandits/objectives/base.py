@@ -293,6 +293,17 @@ class Objective:
         """Value of a sample of rewards; a column per arm, if there are several."""
         return self.value(self.statistics(rewards))
 
+    def value_of_resamples(self, counts: np.ndarray, rewards: np.ndarray) -> Any:
+        """Values of resamples of a sample of rewards; a row of ``counts`` says how often each reward occurs in one."""
+        n, centre = counts.sum(axis=1), rewards.mean()
+        mean = counts @ (rewards - centre) / n
+        if self.has_feature:
+            second = counts @ self.features(rewards) / n
+        else:
+            second = (counts @ (rewards - centre) ** 2 / n - mean**2) * n / (n - 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.formula(mean + centre, second, *self.arguments())
+
     def influence(self, rewards: Any) -> np.ndarray:
         """The influence of every reward on the value of the sample, to first order. Its mean is 0, and its variance
         divided by the number of rewards is that of the value, if rewards are independent.

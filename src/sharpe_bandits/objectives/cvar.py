@@ -148,6 +148,14 @@ class CVaR(Objective):
         q = np.sort(x, axis=0)[min(int(self.alpha * len(x)), len(x) - 1)]
         return np.asarray(q - np.maximum(q - x, 0.0) / self.alpha)
 
+    def value_of_resamples(self, counts: np.ndarray, rewards: np.ndarray) -> Any:
+        """Exact, as for a sample: a reward at the limit of the tail counts in part."""
+        order = np.argsort(rewards)
+        counts = counts[:, order]
+        tail = self.alpha * counts.sum(axis=1, keepdims=True)
+        in_tail = np.clip(tail - (np.cumsum(counts, axis=1) - counts), 0.0, counts)
+        return in_tail @ rewards[order] / tail[:, 0]
+
     def true_value(self, arm: Any) -> float:
         from scipy.optimize import minimize_scalar
 

@@ -167,6 +167,9 @@ class IsraelsenSharpe(_SharpeFamily):
     [0.5, -8.0, -10.0]
     """
 
+    def __post_init__(self) -> None:
+        self._set(L=not_negative("L", self.L), risk_free=finite("risk_free", self.risk_free))
+
     formula = staticmethod(_israelsen)
     root = staticmethod(_root_israelsen)
 

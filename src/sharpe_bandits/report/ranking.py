@@ -14,7 +14,7 @@ from .._support.names import printable, shorten
 from ..charts.description import PALETTE, Axis, Chart, Figure, Rule, Series
 from ..charts.render_matplotlib import pictures
 from ..returns import statistics
-from ..returns.ranking import Ranking
+from ..returns.ranked import Ranking
 from .document import document
 
 #: Maximum number of columns drawn, points of a curve, and minimum number of rows of a rolling Sharpe ratio.
@@ -64,10 +64,9 @@ def figure(ranking: Ranking) -> Figure:
         if any(column.autocorrelated for column in ranking.columns):  # it differs from column to column
             label += f", for {shorten(printable(ranking.columns[0].name), 28)}"
         sharpe.append(Rule(axis="x", at=ranking.headline_expected_maximum, label=label, colour="#4d4d4d", dash="dash"))
-    charts = [
-        _intervals(ranking, "headline", "annualised Sharpe ratio", sharpe),
-        _intervals(ranking, "rssr", "RSSR per period, signed", sharpe[:1], shares=True),
-    ]
+    charts = [_intervals(ranking, "headline", "annualised Sharpe ratio", sharpe, shares=not ranking.with_rssr)]
+    if ranking.with_rssr:
+        charts.append(_intervals(ranking, "rssr", "RSSR per period, signed", sharpe[:1], shares=True))
     if not ranking.by_ratio:
         charts = [_intervals(ranking, "value", ranking.criterion, [], shares=True)]
     settings = ranking.settings()
@@ -76,7 +75,7 @@ def figure(ranking: Ranking) -> Figure:
         charts=[charts],
         size=(8.4, 1.1 + 0.27 * min(len(ranking.columns), DRAWN)),
         caption=f"{settings['data']}; {settings['scale']}; annualised: {settings['annualised']}; "
-        f"{'; '.join(f'{what}: {words}' for what, words in ranking.hurdle_in_words().items())}; L = {ranking.L:.4g}",
+        f"{'; '.join(f'{what}: {words}' for what, words in ranking.hurdle_in_words().items())}",
         shared="y",
     )
 

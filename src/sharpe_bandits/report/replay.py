@@ -85,7 +85,7 @@ def _caption(replay: Replay) -> str:
     settings = replay.settings()
     return (
         f"{settings['data']}; {settings['scale']}; annualised: {settings['annualised']}; seen: {settings['seen']}; "
-        f"cost: {settings['cost']}; risk-free rate: {settings['risk-free rate']}; L = {replay.L:.4g}"
+        f"cost: {settings['cost']}; risk-free rate: {settings.get('risk-free rate', 'none')}; L = {replay.L:.4g}"
     )
 
 

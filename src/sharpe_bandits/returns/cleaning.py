@@ -16,6 +16,8 @@ CONSTANT = 1e-14
 _LARGEST = 1e9
 #: Maximum number of columns named in a note on missing values.
 _NAMED = 5
+#: Columns are observed one at a time if fewer than this share of rows have values of two or more.
+PAIRED = 0.1
 #: Minimum number of returns for a meaningful mean and variance.
 LEAST_ROWS = 3
 
@@ -127,6 +129,11 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
         draft.keep(~gaps.all(axis=1))
         return
     if kind != "prices":
+        if gaps.shape[1] > 1 and ((~gaps).sum(axis=1) > 1).mean() < PAIRED:
+            raise InvalidInputError(
+                f"columns are observed one at a time: {number} of {gaps.size:,} are missing, and returns of 0 would be "
+                f"invented for them; pass {passing('missing', 'keep')} to rank or compare the columns"
+            )
         draft.values[gaps] = 0.0
         draft.notes.append(f"filled {number.replace('value', 'missing return')} with 0")
         return

@@ -36,7 +36,8 @@ from ..errors import InvalidInputError, unknown
 from . import statistics
 from .options import ANNUAL_OR_PER_PERIOD
 from .pairwise import pairwise_tests
-from .ranking import CSCV_BLOCKS, SHOWN
+from .ranked import SHOWN
+from .ranking import CSCV_BLOCKS
 from .resampling import arch_bootstrap, block_length, check_block
 from .table import Returns, read_returns, table_of
 from .yardstick import JudgedBy, Yardstick
@@ -182,8 +183,8 @@ class Comparison(Shown):
         if self.superior:
             than = f"better than {self.against}" if self.against else "above 0"
             text += (
-                f" The hypothesis that no column is {than} has p = "
-                f"{self._resampled(self.superior['consistent'])} (test for superior predictive ability)."
+                f" The hypothesis that no column is {than} has {self._p(self.superior['consistent'])} (test for "
+                "superior predictive ability)."
             )
         if not self.confidence_set:
             text += (
@@ -207,8 +208,7 @@ class Comparison(Shown):
         form = self._form
         ends = f"{self.confidence:.0%} interval {d.low:z{form}} to {d.high:z{form}}"
         several = len(self.differences) > 1
-        p = f"p = {self._resampled(d.p)}" + (f", {self._resampled(d.p_corrected)} corrected" if several else "")
-        p = p.replace("= <", "<").replace(", <", ", below ")
+        p = self._p(d.p) + (f"; {self._p(d.p_corrected)} corrected" if several else "")
         clear = (d.p_corrected if several else d.p) <= 1 - self.confidence
         return (
             f"The {self.yardstick.name} of {d.first} is {abs(d.difference):{form}} "
@@ -244,8 +244,8 @@ class Comparison(Shown):
         pairs = [
             [
                 f"{d.first} − {d.second}{'' if d.paired else ' *'}", f"{d.difference:+z{form}}",
-                f"[{d.low:z{form}}, {d.high:z{form}}]", f"{d.se:{form}}", self._resampled(d.p),
-                *([self._resampled(d.p_corrected)] if several else []),
+                f"[{d.low:z{form}}, {d.high:z{form}}]", self._resampled(d.p),
+                *([self._resampled(d.p_corrected)] if several else []), f"{d.se:{form}}",
                 f"{d.mean_difference:+z{form if self.yardstick.costs else '.2%'}}",
                 "<0.001" if d.p_mean < 0.001 else f"{d.p_mean:.3f}",
                 f"{d.rows:,}",
@@ -254,8 +254,8 @@ class Comparison(Shown):
         ]  # fmt: skip
         heads = [
             "", "annualised difference" if self.by == "sharpe" else f"difference of {self.yardstick.name}",
-            f"{self.confidence:.0%} interval", "s.e.", "p",
-            *(["p corrected"] if several else []), "difference of means", "p", "rows",
+            f"{self.confidence:.0%} interval", "p", *(["p corrected"] if several else []), "s.e.",
+            "difference of means", "p", "rows",
         ]  # fmt: skip
         order = sorted(self.confidence_set.items(), key=lambda item: -item[1])
         kept = [
@@ -270,6 +270,9 @@ class Comparison(Shown):
             return f"<{max(p, 0.001):.1g}"
         error = max(math.sqrt(p * (1 - p) / self.replications), 1 / self.replications)
         return f"{p:.{console.decimals(error, least=2, most=3 if p < 0.5 else 2)}f}"
+
+    def _p(self, p: float) -> str:
+        return f"p = {self._resampled(p)}".replace("= <", "< ")
 
     @property
     def table(self) -> Table:
@@ -401,8 +404,8 @@ def blocks_for_differences(x: np.ndarray, rate: float, block: float | None) -> t
     """
     if block is not None:
         return check_block(block, len(x)), max(round(block), 1)
-    mean = block_length(x, rate)
-    return mean, max(round(mean), round(len(x) ** (1 / 3)))
+    mean, rows = block_length(x, rate), float(np.median((~np.isnan(x)).sum(axis=0)))
+    return mean, max(round(mean), round(rows ** (1 / 3)))
 
 
 def listed_pairs(values: np.ndarray, against: int | None) -> tuple[list[tuple[int, int]], bool]:

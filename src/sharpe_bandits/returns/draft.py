@@ -93,6 +93,7 @@ def drafted(
             f"two columns are called {shown(duplicate)}; give one of them another name{_two_lines(source, duplicate)}"
         )
     if dated is None and columns is None:
+        _refuse_long_form(source)
         dates_of.refuse_digits(source.names[chosen[0]], source.columns[chosen[0]], source.place)
     names = [check_column(source.names[p]) for p in chosen]
     length = len(source.columns[chosen[0]])
@@ -169,14 +170,29 @@ def _long_form(source: sources.Source, dated: int | None, text: int) -> str:
     if dated is None:
         return ""
     dates = sources.plain_values(source.columns[dated])
-    if 2 * len(set(map(shown, dates))) > len(dates):
+    if 2 * len(set(map(shown, dates))) > len(dates) or not (pair := _pivot(source, text, dated)):
         return ""
+    return f"; dates repeat: if the table has a row per date and {source.names[text]!r}, pass {pair}"
+
+
+def _pivot(source: sources.Source, text: int, dated: int | None = None) -> str:
+    """The option that makes a column of every name in a column of text; empty if there are no numbers."""
     others = [source.names[p] for p in reversed(range(len(source.names))) if p not in (dated, text)]
-    if not others:
-        return ""
     priced = (other for usual in _NUMBERS for other in others if other.strip().lower() == usual)
-    name, number = source.names[text], next(priced, others[0])
-    return f"; dates repeat: if the table has a row per date and {name!r}, pass pivot=({name!r}, {number!r})"
+    return f"pivot=({source.names[text]!r}, {next(priced, others[0])!r})" if others else ""
+
+
+def _refuse_long_form(source: sources.Source) -> None:
+    """Raise if a column of text has a few names that repeat: a row per observation of one of several assets."""
+    for k in range(len(source.names)):
+        cells = [cell.strip() for cell in dates_of.some_of(source.columns[k]) if isinstance(cell, str)]
+        if len(cells) > 8 and 4 * len(set(cells)) <= len(cells) and all(map(_is_name, set(cells))):
+            numeric = [p for p in range(len(source.names)) if _begins_with_a_number(source, p)]
+            raise InvalidInputError(
+                f"column {shown(source.names[k])} holds names that repeat ({listed(sorted(set(cells))[:3])}); if a row "
+                f"is an observation of one of them, pass {_pivot(source, k)}; if not, choose the columns of numbers "
+                f"with {_named(source, numeric)}"
+            )
 
 
 def _positions(source: sources.Source, columns: Sequence[str], candidates: list[int]) -> list[int]:

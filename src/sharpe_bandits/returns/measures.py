@@ -15,9 +15,12 @@ References
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from ..objectives import CVaR, Omega, Sharpe, Sortino
 
 #: Share of the worst returns that the expected shortfall averages.
 TAIL = 0.05
@@ -29,31 +32,6 @@ class Measure(NamedTuple):
     value: float
     low: float
     high: float
-
-
-def sortino(counts: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Mean excess return over the root mean square of the negative ones [1], per period."""
-    rows = counts.sum(axis=1)
-    return np.asarray((counts @ x / rows) / np.sqrt(counts @ np.minimum(x, 0.0) ** 2 / rows))
-
-
-def omega(counts: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Sum of gains over the sum of losses, both relative to the hurdle [2]."""
-    return np.asarray(counts @ np.maximum(x, 0.0) / (counts @ np.maximum(-x, 0.0)))
-
-
-def expected_shortfall(counts: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Average loss in the worst 5% of periods, also called CVaR [3]; a row at the limit counts in part."""
-    order = np.argsort(x)
-    counts = counts[:, order]
-    target = TAIL * counts.sum(axis=1, keepdims=True)
-    in_tail = np.clip(target - (np.cumsum(counts, axis=1) - counts), 0.0, counts)
-    return np.asarray(-(in_tail @ x[order]) / target[:, 0])
-
-
-def log_growth(counts: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Mean logarithm of 1 + return: the growth rate of reinvested wealth, per period."""
-    return np.asarray(counts @ np.log1p(np.maximum(x, -1 + 1e-12)) / counts.sum(axis=1))
 
 
 def skewness(counts: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -81,9 +59,10 @@ def _central_moments(counts: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, ...
     return m1, m2 - m1**2, m3 - 3 * m1 * m2 + 2 * m1**3, m4 - 4 * m1 * m3 + 6 * m1**2 * m2 - 3 * m1**4
 
 
-#: Measures of returns above the hurdle, by name; ratios are per period.
-RESAMPLED = {
-    "sortino": sortino, "omega": omega, "expected_shortfall": expected_shortfall, "skewness": skewness,
+#: Measures of returns above the hurdle, by name; ratios are per period, the expected shortfall is a loss.
+RESAMPLED: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
+    "sortino": Sortino(L=0.0).value_of_resamples, "omega": Omega(L=0.0).value_of_resamples,
+    "expected_shortfall": lambda counts, x: -CVaR(TAIL).value_of_resamples(counts, x), "skewness": skewness,
     "kurtosis": kurtosis, "autocorrelation": autocorrelation,
 }  # fmt: skip
 
@@ -102,7 +81,13 @@ def drawdown_and_calmar(paths: np.ndarray, x: np.ndarray, periods_per_year: floa
 
 
 def measures(
-    x: np.ndarray, excess: np.ndarray, paths: np.ndarray, counts: np.ndarray, confidence: float, q: float
+    x: np.ndarray,
+    excess: np.ndarray,
+    paths: np.ndarray,
+    counts: np.ndarray,
+    confidence: float,
+    q: float,
+    benchmark: bool = False,
 ) -> dict[str, Measure]:
     """All measures of a column.
 
@@ -116,6 +101,8 @@ def measures(
         confidence level of the intervals
     q : float
         periods per year, used to annualise the ratios of Sortino and Calmar
+    benchmark : bool, optional
+        whether the hurdle is a benchmark: then with the Sharpe ratio of returns that it was not subtracted from
     """
     own = ~np.isnan(excess)
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
@@ -127,10 +114,13 @@ def measures(
         }
     ordered = zip(drawdown_and_calmar(rows, x, q), drawdown_and_calmar(paths, x, q), strict=True)
     draws |= {name: (float(v[0]), d) for name, (v, d) in zip(("drawdown", "calmar"), ordered, strict=True)}
-    scale = {"sortino": q**0.5}
-    found = {}
+    if benchmark:
+        total = Sharpe(L=0.0).value_of_resamples
+        draws["total_sharpe"] = (float(total(once, x[own])[0]), total(counts[:, own], x[own]))
+    scale = {"sortino": q**0.5, "total_sharpe": q**0.5}
+    measured = {}
     for name, (value, resampled) in draws.items():
         finite = resampled[np.isfinite(resampled)]
         low, high = np.quantile(finite, ends) if len(finite) else (np.nan, np.nan)
-        found[name] = Measure(*(float(scale.get(name, 1.0) * number) for number in (value, low, high)))
-    return found
+        measured[name] = Measure(*(float(scale.get(name, 1.0) * number) for number in (value, low, high)))
+    return measured

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..errors import InvalidInputError, unknown
@@ -10,7 +11,10 @@ from .sources import Layout, Source, plain_values
 
 
 def pivoted(source: Source, layout: Layout, dated: int | None, duplicates: Duplicates) -> Source:
-    """The table with a row per date and a column per asset; unchanged if ``layout.pivot`` is None."""
+    """The table with a row per date and a column per asset; unchanged if ``layout.pivot`` is None.
+
+    Without dates, rows stay as they are, with a value in one column each.
+    """
     import pyarrow as pa
 
     if layout.pivot is None:
@@ -18,11 +22,8 @@ def pivoted(source: Source, layout: Layout, dated: int | None, duplicates: Dupli
     for name in layout.pivot:
         if name not in source.names:
             raise unknown("column", name, source.names)
-    if dated is None:
-        raise InvalidInputError("pivot needs a column of dates; pass date= with its name")
-    dates, assets, numbers = (
-        plain_values(source.columns[k]) for k in (dated, *(source.names.index(name) for name in layout.pivot))
-    )
+    assets, numbers = (plain_values(source.columns[source.names.index(name)]) for name in layout.pivot)
+    dates: Sequence[Any] = range(len(assets)) if dated is None else plain_values(source.columns[dated])
     begins: dict[Any, int] = {}
     for at, date in enumerate(dates):
         begins.setdefault(date, at)
@@ -43,6 +44,8 @@ def pivoted(source: Source, layout: Layout, dated: int | None, duplicates: Dupli
             wide[name][row] = number
     texts = pa.large_string() if source.text else None
     columns = [pa.array(values, texts) if source.text else values for values in wide.values()]
+    if dated is None:
+        return Source(list(wide), columns, source.place, None, source.text)
     label = source.columns[dated]
     moments = label.take(pa.array(origin)) if hasattr(label, "take") else [label[at] for at in origin]
     return Source(

@@ -155,11 +155,22 @@ class Replay(Shown):
     @property
     def conclusion(self) -> str:
         """Interpretation of the results in a few sentences."""
-        equal, what = self[EQUAL], self.yardstick.name
-        text = f"Equal weight had {_a(what)} of {equal.annual_sharpe:z.2f} ± {equal.annual_se:.2f}. "
-        better = -1 if self.yardstick.costs else 1
+        equal, what, costs = self[EQUAL], self.yardstick.name, self.yardstick.costs
+        better = -1 if costs else 1
         best = max(self.policies, key=lambda p: better * p.annual_sharpe)
-        text += f"The best policy is {best.name} with {best.annual_sharpe:z.2f} ± {best.annual_se:.2f}. "
+        if costs:
+            text = (
+                f"The best policy is {best.name}: it paid {best.annual_mean:.2f} bp on average with a standard "
+                f"deviation of {best.annual_volatility:.2f}, equal weight {equal.annual_mean:.2f} bp with "
+                f"{equal.annual_volatility:.2f}. Judged by {what}: {best.annual_sharpe:z.2f} ± {best.annual_se:.2f} "
+                f"against {equal.annual_sharpe:z.2f} ± {equal.annual_se:.2f} with equal weight, which splits every "
+                "trade among all columns. "
+            )
+        else:
+            text = (
+                f"Equal weight had {_a(what)} of {equal.annual_sharpe:z.2f} ± {equal.annual_se:.2f}. The best policy "
+                f"is {best.name} with {best.annual_sharpe:z.2f} ± {best.annual_se:.2f}. "
+            )
         words = []
         for sign, word in ((1, "better than"), (-1, "worse than")):
             clear = [p.name for p in self.policies if sign * better * p.annual_difference > CLEAR * _total_se(p)]
@@ -187,11 +198,11 @@ class Replay(Shown):
                 "there is nothing to explore and no need for a bandit: follow the leader, or a portfolio of all "
                 "columns, uses all of this information."
             )
+        what = "cost" if self.yardstick.costs else "return"
         return (
-            "This table has the return of every column in every row, but policies saw only the returns of what they "
-            "held. If you, too, see every column's return whether you hold it or not, a bandit is the wrong tool: it "
-            "pays for exploring what you can observe for free. Full feedback shows how much that "
-            "costs."
+            f"This table has the {what} of every column in every row, but policies saw only the {what}s of what they "
+            f"held. If you, too, see every column's {what} whether you hold it or not, a bandit is the wrong tool: it "
+            "pays for exploring what you can observe for free. Full feedback shows how much that costs."
         )
 
     def settings(self) -> dict[str, str]:
@@ -209,8 +220,14 @@ class Replay(Shown):
             "annualised": "nothing: costs are per row, in basis points, and total is their sum"
             if self.yardstick.costs
             else f"mean and turnover × {q:g}, volatility and Sharpe ratio × √{q:g}; total is compounded",
-            "risk-free rate": self.hurdle
-            or f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period",
+            **(
+                {}
+                if self.yardstick.costs
+                else {
+                    "risk-free rate": self.hurdle
+                    or f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"
+                }
+            ),
             "seen": f"{seen} ({self.feedback} feedback)",
             "decisions": self._decisions(),
             "cost": self._cost(),
@@ -339,7 +356,7 @@ class Replay(Shown):
                   "turnover per period"]
         )  # fmt: skip
         return [
-            (["", value, "90% of runs", "s.e.", "vs equal weight", "90% of runs", "s.e. of difference"], ratios),
+            (["", value, "90% of runs", "s.e.", "vs equal weight", "90% of runs", "s.e."], ratios),
             ([*sums, "annualised turnover"], others),
             (heads, [[name, *(f"{share:.1%}" for share in row)] for name, row in shares]),
         ]

@@ -239,7 +239,8 @@ def read_returns(
     field : str | None, optional
         which number of each asset, such as "Close", if columns have two levels or lines of names (yfinance)
     pivot : Sequence[str] | None, optional
-        the columns of asset names and of numbers, if a table has a row per date and asset
+        the columns of asset names and of numbers, if a table has a row per date and asset; without dates, a row per
+        observation of one of them, which are compared as unpaired samples
     date_format : str | None, optional
         format of dates, such as "%d/%m/%Y"; "excel", "s", "ms", "us" or "ns" for spreadsheet serial numbers or time
         since 1970
@@ -305,7 +306,10 @@ def read_returns(
         table = sources.joined_dates(table, date) if len(date) != 1 else table
         date = date[0]
     dated: Any = date
-    table = pivoted(table, layout, dates_of.column_of(table, dated, date_format), duplicates)
+    dated_at = dates_of.column_of(table, dated, date_format)
+    table = pivoted(table, layout, dated_at, duplicates)
+    if layout.pivot is not None and dated_at is None and missing == "error":
+        missing = "keep"  # every row is an observation of one column
     against = benchmark if risk_free_series is None else risk_free_series
     hurdle_column = against if isinstance(against, str) and against in table.names else None
     draft = drafted(table, dated, date_format, None if columns is None else list(columns), style, hurdle_column)

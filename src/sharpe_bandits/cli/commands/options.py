@@ -18,13 +18,10 @@ READING = {k: p.default for k, p in signature(read_returns).parameters.items() i
 
 
 def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:
-    """Add the file and the options for reading it; with ``optional`` the file is an option, ``--table``."""
+    """Add the file and the options for reading it; with ``optional`` it can be left out."""
     data = parser.add_argument_group("data")
     content = "CSV, Parquet or spreadsheet: a row per date, a column per arm"
-    if optional:
-        data.add_argument("--table", dest="file", type=Path, metavar="FILE", help=content)
-    else:
-        parser.add_argument("file", type=Path, metavar="FILE", help=content)
+    parser.add_argument("file", type=Path, metavar="FILE", nargs="?" if optional else None, help=content)
     needed = not optional
     data.add_argument("--kind", choices=get_args(Kind), required=needed, help="what the numbers are")
     data.add_argument(

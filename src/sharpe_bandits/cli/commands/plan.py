@@ -107,14 +107,14 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
     ways = {
         "--arms, --best-sharpe and --gap": any(value is not None for value in by_gap.values()),
         "--sharpes": options.sharpes is not None,
-        "--table": options.file is not None,
+        "a FILE": options.file is not None,
     }
     if sum(ways.values()) != 1:
         given = " together with ".join(way for way, there in ways.items() if there) or "none of them"
         raise InvalidInputError(f"give the arms by one of: {'; '.join(ways)}. Got {given}")
     goal: dict[str, Any] = {"objective": options.objective, "L": options.L, "tolerance": options.tolerance}
-    if ways["--table"]:
-        _unused(options, "without --table", volatility=None)
+    if ways["a FILE"]:
+        _unused(options, "without a FILE", volatility=None)
         lacking = [f"--{k.replace('_', '-')}" for k in ("kind", "periods_per_year") if getattr(options, k) is None]
         if lacking:
             raise InvalidInputError(f"a table needs {' and '.join(lacking)}, which cannot be guessed")
@@ -129,7 +129,7 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
         "block": None,
         "aversion": 1.0,
     }
-    _unused(options, "with --table", **reading)
+    _unused(options, "with a FILE", **reading)
     goal["objective"] = options.objective or "sharpe"
     volatility = options.volatility or [VOLATILITY]
     goal["volatility"] = volatility[0] if len(volatility) == 1 else volatility

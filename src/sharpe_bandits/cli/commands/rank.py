@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import get_args
 
-from ...returns.ranking import RankedBy
+from ...returns.ranked import RankedBy
 from . import options as data
 
 

@@ -1,0 +1,521 @@
+"""Results of a ranking: the numbers of each column, and how they are shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from .._support import console
+from .._support.display import Findings, Shown, Table
+from ..confidence_sequences import Leader
+from ..errors import unknown
+from ..objectives import Objective
+from . import statistics
+from .draft import counted
+from .measures import Measure
+from .table import Returns
+from .yardstick import BASIS_POINTS, Yardstick
+
+#: Names of criteria of a ranking; any other objective is given as an object.
+RankedBy = Literal["sharpe", "rssr", "mean-risk", "sortino", "omega", "cvar", "log-growth", "israelsen"]
+#: Criteria in words.
+_CRITERIA = {
+    "sharpe": "Sharpe ratio", "rssr": "RSSR", "sortino": "annualised Sortino ratio", "omega": "Omega",
+    "cvar": "expected shortfall of the worst 5%", "log-growth": "annualised logarithmic growth",
+    "israelsen": "Israelsen's modified Sharpe ratio",
+}  # fmt: skip
+#: Maximum number of columns printed.
+SHOWN = 30
+#: Measures of a full table: their names and formats.
+_MEASURES = {
+    "Sharpe, total returns": ("total_sharpe", "z.2f"), "Sortino": ("sortino", "z.2f"), "Omega": ("omega", ".2f"),
+    "Calmar": ("calmar", "z.2f"), "expected shortfall 5%": ("expected_shortfall", ".2%"),
+    "skewness": ("skewness", "z.2f"), "kurtosis": ("kurtosis", ".1f"),
+    "autocorrelation": ("autocorrelation", "+z.2f"), "max drawdown": ("drawdown", ".1%"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One column of a ranking. Mean, volatility, Sharpe ratio and RSSR are per period unless named annual.
+
+    Attributes
+    ----------
+    name, rows : str and int
+        name of the column, and number of its returns
+    mean, volatility : float
+        of returns; ``annual_mean``, ``annual_volatility``: times the periods per year, and times their root
+    drawdown : float
+        largest loss from a peak of compounded wealth
+    sharpe, sharpe_low, sharpe_high : float
+        Sharpe ratio and its bootstrap interval; ``annual_...``: times the root of the periods per year
+    annual_anytime_low, annual_anytime_high : float | None
+        interval for the annualised Sharpe ratio that holds jointly for all columns and at all times, so that a growing
+        table may be evaluated repeatedly (:mod:`sharpe_bandits.confidence_sequences`, allowing for autocorrelation);
+        None if it is too early
+    heavy_tailed : bool
+        whether the kurtosis is so large that the nominal coverage of that interval is not reached
+    annual_sharpe_robust : float
+        annualised Sharpe ratio that allows for autocorrelation (Lo's)
+    autocorrelation, autocorrelation_p, autocorrelated : float and bool
+        autocorrelation from one row to the next, p-value of the hypothesis that there is none at any lag (Escanciano
+        and Lobato's test), and whether that is rejected at the 5% level
+    headline_sharpe, headline_low, headline_high : float
+        annualised Sharpe ratio and its interval: allowing for autocorrelation if it was found, otherwise the usual one
+    se, se_iid : float
+        standard errors of the Sharpe ratio: robust to autocorrelation (HAC), and for independent returns
+    rssr, rssr_low, rssr_high : float
+        signed RSSR and its bootstrap interval
+    value, value_low, value_high : float
+        what the ranking goes by, and its bootstrap interval: annualised for the ratios of Sharpe and Sortino and for
+        logarithmic growth, otherwise per period; for costs, mean cost plus risk in basis points
+    psr, dsr : float
+        probabilistic Sharpe ratio, the confidence that the Sharpe ratio is above 0, and deflated Sharpe ratio, the same
+        corrected for the number of trials: robust to autocorrelation if it was found, otherwise as published
+    psr_iid, dsr_iid, psr_robust, dsr_robust : float
+        both as published, by ``se_iid``; and robust to autocorrelation, by ``se``
+    fdr : float
+        smallest false discovery rate at which the column counts among those with a Sharpe ratio above 0 (Benjamini and
+        Hochberg's adjusted p-value of 1 - psr_robust)
+    track_record, more_years : float | None
+        number of returns needed for ``psr`` to reach ``confidence`` if the Sharpe ratio stays the same, and number of
+        years still missing; None if the Sharpe ratio is not above 0
+    best, best_low, best_high : float
+        share of resamples in which the column ranks first, and its Wilson interval
+    measures : dict[str, Measure]
+        Sortino ratio, Omega, expected shortfall and others, with their intervals, by name; with a benchmark also
+        ``total_sharpe``, the Sharpe ratio of returns that it was not subtracted from. Empty unless ``full``
+    """
+
+    name: str
+    rows: int
+    mean: float
+    volatility: float
+    annual_mean: float
+    annual_volatility: float
+    drawdown: float
+    sharpe: float
+    sharpe_low: float
+    sharpe_high: float
+    se: float
+    se_iid: float
+    annual_sharpe: float
+    annual_sharpe_low: float
+    annual_sharpe_high: float
+    annual_anytime_low: float | None
+    annual_anytime_high: float | None
+    heavy_tailed: bool
+    annual_sharpe_robust: float
+    annual_se: float
+    annual_se_iid: float
+    autocorrelation: float
+    autocorrelation_p: float
+    autocorrelated: bool
+    headline_sharpe: float
+    headline_low: float
+    headline_high: float
+    rssr: float
+    rssr_low: float
+    rssr_high: float
+    value: float
+    value_low: float
+    value_high: float
+    psr: float
+    dsr: float
+    psr_iid: float
+    dsr_iid: float
+    psr_robust: float
+    dsr_robust: float
+    fdr: float
+    track_record: float | None
+    more_years: float | None
+    best: float
+    best_low: float
+    best_high: float
+    measures: dict[str, Measure]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every number by name; the ends of intervals of measures as ``sortino_low``, ``sortino_high``."""
+        numbers = asdict(self)
+        for name, (value, low, high) in numbers.pop("measures").items():
+            numbers |= {name: value, f"{name}_low": low, f"{name}_high": high}
+        return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in numbers.items()}
+
+    def costs(self) -> dict[str, Any]:
+        """The numbers of a column of costs by name, in basis points."""
+        names = ("value", "value_low", "value_high", "best", "best_low", "best_high")
+        mean, sd = -BASIS_POINTS * self.mean, BASIS_POINTS * self.volatility
+        return {
+            "name": self.name,
+            "rows": self.rows,
+            "mean_cost": mean,
+            "sd": sd,
+            **{k: getattr(self, k) for k in names},
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Ranking(Shown):
+    """Columns, best first, and the settings that all numbers depend on.
+
+    Attributes
+    ----------
+    columns : tuple[Ranked, ...]
+        the best first
+    by, objective : str and Objective
+        name of the criterion, "own" if an objective was given, and the objective that columns are ranked by
+    L : float
+        regulariser of RSSR, in the unit of variance per period
+    annual_risk_free, risk_free_per_period : float
+        annual rate, and the rate per period that compounds to it
+    confidence : float
+        confidence level of the intervals
+    replications, block, seed : int and float
+        number of resamples, their mean block length in rows, and their seed
+    selection : statistics.Selection
+        the trials that the deflated Sharpe ratio allows for
+    given_sd : float | None
+        standard deviation of annualised Sharpe ratios among trials, if given
+    pbo : float | None
+        probability of backtest overfitting; None for a single column, or with fewer than 32 rows common to all columns
+    leader : Leader | None
+        the column that leads over the rows that all columns have, whether it is probably best by a time-uniform test
+        (so that a growing table may be evaluated repeatedly), and since which date or row; None for a single column
+    full : bool
+        whether all measures are shown and have intervals
+    returns : Returns
+        what was ranked; all numbers are those of returns, minus the costs if its direction is "min"
+    aversion : float
+        mean that a unit of standard deviation is worth, for "mean-risk"
+    sharpe_error, rssr_error : float
+        largest Monte Carlo standard errors of the ends of the intervals
+    remarks : tuple[str, ...]
+        possible mistakes, each with its remedy
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sharpe_bandits as sb
+    >>> rng = np.random.default_rng(1)
+    >>> returns = {"A": rng.normal(0.001, 0.01, 500), "B": rng.normal(0, 0.01, 500)}
+    >>> ranking = sb.rank(returns, kind="returns", periods_per_year=252, replications=200)
+    >>> [column.name for column in ranking.columns]
+    ['A', 'B']
+    """
+
+    columns: tuple[Ranked, ...]
+    by: str
+    objective: Objective
+    L: float
+    annual_risk_free: float
+    risk_free_per_period: float
+    confidence: float
+    replications: int
+    block: float
+    seed: int
+    selection: statistics.Selection
+    given_sd: float | None
+    sharpe_error: float
+    rssr_error: float
+    remarks: tuple[str, ...]
+    pbo: float | None
+    leader: Leader | None
+    full: bool
+    returns: Returns = field(repr=False)
+    aversion: float = 1.0
+
+    def __getitem__(self, name: str) -> Ranked:
+        """The column of this name."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise unknown("column", name, [column.name for column in self.columns])
+
+    @property
+    def periods_per_year(self) -> float:
+        """Rows per year."""
+        return self.returns.periods_per_year
+
+    @property
+    def trials(self) -> int:
+        """Number of trials."""
+        return self.selection.trials
+
+    @property
+    def annual_expected_maximum(self) -> float:
+        """Expected maximum of the annualised Sharpe ratios of the trials if none has skill."""
+        return float(statistics.annualised(self.selection.expected_maximum, self.periods_per_year))
+
+    @property
+    def headline_expected_maximum(self) -> float:
+        """The same, annualised as the Sharpe ratio of the first column is."""
+        first = self.columns[0]
+        scale = first.headline_sharpe / first.annual_sharpe if first.annual_sharpe else 1.0
+        return scale * self.annual_expected_maximum
+
+    @property
+    def conclusion(self) -> str:
+        """Interpretation of the results in a few sentences."""
+        first = self.columns[0]
+        if not self.by_ratio:
+            least = self.returns.direction == "min" or self.by == "cvar"
+            lead = f"{first.name} has the {'smallest' if least else 'largest'} {self.criterion}"
+            ends = (
+                f"{first.value:z.3g}, {self.confidence:.0%} interval {first.value_low:z.3g} to {first.value_high:z.3g}"
+            )
+            rest = f", and ranks first in {first.best:.0%} of the resamples" if len(self.columns) > 1 else ""
+            return f"{lead} ({ends}){rest}."
+        what = "Sharpe ratio" if self.by == "sharpe" else "RSSR"
+        text = ""
+        if len(self.columns) > 1:
+            text = f"{first.name} has the largest {what}, and ranks first in {first.best:.0%} of the resamples. "
+        text += f"The annualised Sharpe ratio of {first.name} is {first.headline_sharpe:z.2f}"
+        if first.autocorrelated:
+            text += (
+                f", allowing for autocorrelation, which was found ({_p_value(first.autocorrelation_p)}; "
+                f"{first.annual_sharpe:z.2f} without)"
+            )
+        if self.trials > 1:
+            text += (
+                f"; the expected maximum of {self.trials} trials without skill is "
+                f"{self.headline_expected_maximum:.2f}. The confidence that its true Sharpe ratio is above 0 is "
+                f"{_confidence(first.dsr)} after correcting for {self.trials} trials (deflated Sharpe ratio), and "
+                f"{_confidence(first.psr)} without the correction (probabilistic Sharpe ratio)"
+            )
+        else:
+            text += f". The confidence that its true Sharpe ratio is above 0 is {_confidence(first.psr)}"
+        text += "; both allow for autocorrelation." if first.autocorrelated and self.trials > 1 else "."
+        robust = max(self.columns, key=lambda column: column.headline_sharpe)
+        if self.by == "sharpe" and robust.headline_sharpe > first.headline_sharpe:
+            text += f" Allowing for autocorrelation, {robust.name} has a larger one: {robust.headline_sharpe:z.2f}."
+        if self.pbo is not None:
+            text += (
+                f" The probability of backtest overfitting is {self.pbo:.0%}: the share of splits of the rows into two "
+                "halves in which the best column of one half is below the median in the other."
+            )
+        found = sum(column.autocorrelated for column in self.columns)
+        if found:
+            text += (
+                f" * marks the {counted(found, 'column')} whose returns are autocorrelated: Sharpe ratio (Lo's), "
+                f"{'DSR' if self.trials > 1 else 'PSR'} and the record needed allow for it."
+            )
+        return text
+
+    def settings(self) -> dict[str, str]:
+        """The settings that all numbers depend on, in words."""
+        q = self.periods_per_year
+        lo = " (Lo's for autocorrelated columns)" if any(c.autocorrelated for c in self.columns) else ""
+        return {
+            "data": self.returns.span + (", made from prices" if self.returns.kind == "prices" else ""),
+            "scale": self.returns.convention,
+            "annualised": "nothing: costs are per period, in basis points"
+            if self.returns.direction == "min"
+            else f"mean × {q:g}, volatility and Sharpe ratio × √{q:g}{lo}",
+            **self.hurdle_in_words(),
+            **({"RSSR": f"signed, per period, L = {self.L:.4g} (variance per period)"} if self.with_rssr else {}),
+            "intervals": f"{100 * self.confidence:g}%, stationary bootstrap: {self.replications:,} resamples, blocks "
+            f"of {self.block:.3g} rows on average, seed {self.seed}",
+            **({"trials": self._trials()} if self.by_ratio else {}),
+            **({"data preparation": "; ".join(self.returns.notes)} if self.returns.notes else {}),
+        }
+
+    def hurdle_in_words(self) -> dict[str, str]:
+        """What is subtracted from returns, in words."""
+        if self.returns.hurdle is not None:
+            return {"evaluated": self.returns.hurdle.words}
+        return {"risk-free rate": f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"}
+
+    def _trials(self) -> str:
+        """The trials that the deflated Sharpe ratio corrects for, in words."""
+        chosen, given = self.selection, len(self.columns)
+        if chosen.trials == 1:
+            return "1"
+        annual = {
+            key: float(statistics.annualised(math.sqrt(getattr(chosen, key)), self.periods_per_year))
+            for key in ("variance", "given", "sampling")
+        }
+        rest = chosen.trials - given
+        aside = f" ({rest:,} not given, assumed to be independent)" if rest > 0 else ""
+        aside = f" clusters of {given:,} columns" if rest < 0 else aside
+        if self.given_sd is not None:
+            source = "as given"
+        elif chosen.given > chosen.sampling:
+            source = f"observed among the columns; chance alone gives {annual['sampling']:.2f}"
+        else:
+            source = f"from chance alone; {annual['given']:.2f} observed among the columns"
+        return (
+            f"{chosen.trials:,}{aside}, equivalent to {chosen.effective:.3g} independent ones (average correlation "
+            f"{chosen.correlation:.2f}); standard deviation of their annualised Sharpe ratios {annual['variance']:.2f} "
+            f"({source})"
+        )
+
+    def tables(self, max_rows: int | None = None, full: bool = True) -> list[console.Cells]:
+        """Tables as text, at most ``max_rows`` rows each: the numbers that decide, and with ``full`` all others."""
+        shown = self.columns[:max_rows]
+        decisive = self._decisive(shown) if self.by_ratio else self._by_value(shown)
+        full = full and self.returns.direction == "max"  # the others are about Sharpe ratios
+        return [decisive, *self._others(shown)] if full else [decisive]
+
+    @property
+    def ratio_name(self) -> str:
+        """The Sharpe ratio of active returns is called information ratio."""
+        hurdle = self.returns.hurdle
+        return "information ratio" if hurdle is not None and hurdle.kind == "benchmark" else "Sharpe"
+
+    @property
+    def with_rssr(self) -> bool:
+        """Whether RSSR is shown: if it is the criterion, or if all numbers are."""
+        return self.returns.direction == "max" and (self.full or self.by == "rssr")
+
+    @property
+    def by_ratio(self) -> bool:
+        """Whether the criterion is the Sharpe ratio or RSSR, to which confidence and trials belong."""
+        return self.by in ("sharpe", "rssr")
+
+    @property
+    def criterion(self) -> str:
+        """What the ranking goes by, in words."""
+        if self.by == "mean-risk":
+            return Yardstick(aversion=self.aversion, costs=self.returns.direction == "min").name
+        return _CRITERIA.get(self.by) or repr(self.objective)
+
+    def _by_value(self, shown: Sequence[Ranked]) -> console.Cells:
+        costs = self.returns.direction == "min"
+        scale = BASIS_POINTS if costs else 1.0
+        rows = [
+            [
+                c.name, f"{(-scale if costs else scale) * c.mean:z.4g}", f"{scale * c.volatility:.4g}",
+                f"{c.value:z.4g}", f"[{c.value_low:z.4g}, {c.value_high:z.4g}]", f"{c.best:.0%}",
+            ]
+            for c in shown
+        ]  # fmt: skip
+        heads = ["mean cost (bp)" if costs else "mean", "s.d. (bp)" if costs else "s.d.", self.criterion]
+        return ["", *heads, f"{100 * self.confidence:g}% interval", "ranked first"], rows
+
+    def _decisive(self, shown: Sequence[Ranked]) -> console.Cells:
+        d = console.decimals(float(statistics.annualised(self.sharpe_error, self.periods_per_year)), least=1)
+        n = self.replications
+        chance = max(math.sqrt(c.best * (1 - c.best) / n) for c in self.columns)
+        first = console.decimals(100 * max(chance, 1 / n), most=1)  # at least that of one resample, even if all agree
+        several = len(self.columns) > 1
+        rows = [
+            [
+                c.name, f"{c.headline_sharpe:z.2f}{'*' * c.autocorrelated}",
+                f"[{c.headline_low:z.{d}f}, {c.headline_high:z.{d}f}]",
+                f"{c.dsr if self.trials > 1 else c.psr:.3f}", _needed(c, self.periods_per_year),
+                *([f"{c.best:.{first}%}"] if several else []),
+            ]
+            for c in shown
+        ]  # fmt: skip
+        heads = [
+            "", f"annualised {self.ratio_name}", f"{100 * self.confidence:g}% interval",
+            "DSR" if self.trials > 1 else "PSR", f"years needed for {self.confidence:.0%} (more)",
+            *(["ranked first"] if several else []),
+        ]  # fmt: skip
+        return heads, rows
+
+    def _others(self, shown: Sequence[Ranked]) -> list[console.Cells]:
+        interval = f"{100 * self.confidence:g}% interval"
+        hurdle = self.returns.hurdle
+        what = "" if hurdle is None else "active " if hurdle.kind == "benchmark" else "excess "
+        errors = [
+            [
+                c.name, f"{c.annual_sharpe:z.2f}", f"{c.annual_se:.2f}", f"{c.annual_se_iid:.2f}",
+                f"{c.annual_sharpe_robust:z.2f}", f"{c.autocorrelation:+z.2f}",
+                "<0.001" if c.autocorrelation_p < 0.001 else f"{c.autocorrelation_p:.3f}", f"{c.rows:,}",
+            ]
+            for c in shown
+        ]  # fmt: skip
+        confidences = [
+            [
+                c.name, f"{c.psr_iid:.3f}", f"{c.psr_robust:.3f}", f"{c.dsr_iid:.3f}", f"{c.dsr_robust:.3f}",
+                f"{c.fdr:.3f}",
+            ]
+            for c in shown
+        ]  # fmt: skip
+        e = console.decimals(self.rssr_error, most=12)
+        moments = [
+            [
+                c.name, f"{c.annual_mean:z.2%}", f"{c.annual_volatility:.2%}", f"{c.drawdown:.1%}", f"{c.sharpe:z.4f}",
+                f"{c.rssr:.3g}", f"[{c.rssr_low:z.{e}f}, {c.rssr_high:z.{e}f}]",
+            ]
+            for c in shown
+        ]  # fmt: skip
+        tables: list[console.Cells] = [
+            (["", f"annualised {self.ratio_name}, × √{self.periods_per_year:g}", "s.e.", "s.e. iid", "Lo's",
+              "autocorrelation", "p", "returns"], errors),
+            (["", "PSR iid", "PSR robust", "DSR iid", "DSR robust", "FDR"], confidences),
+            (["", f"annualised {what}mean", f"annualised {what}volatility", "max drawdown",
+              f"{self.ratio_name} per period", "RSSR", interval], moments),
+        ]  # fmt: skip
+        if self.full:
+            there = {head: how for head, how in _MEASURES.items() if how[0] in shown[0].measures}
+            rows = [[c.name, *(_measure(c.measures[name], form) for name, form in there.values())] for c in shown]
+            half, heads = 1 + len(there) // 2, ["", *there]
+            tables += [
+                (heads[:half], [row[:half] for row in rows]),
+                (["", *heads[half:]], [[row[0], *row[half:]] for row in rows]),
+            ]
+        return tables
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, without the returns."""
+        expected = {"expected_maximum": self.selection.expected_maximum}
+        words = {key: getattr(self, key) for key in self.__dataclass_fields__ if key != "returns"}
+        words |= {
+            key: getattr(self.returns, key) for key in ("periods_per_year", "kind", "span", "convention", "notes")
+        }
+        words |= {"columns": self.table.records(), "selection": asdict(self.selection), "summary": self.conclusion}
+        words |= {"objective": self.objective.to_dict(), "leader": None if self.leader is None else asdict(self.leader)}
+        return {**words, **expected, "annual_expected_maximum": self.annual_expected_maximum}
+
+    @property
+    def table(self) -> Table:
+        """Every number, a row per column; displayed in a notebook, and converted to a frame by ``to_pandas()``."""
+        costs = self.returns.direction == "min"
+        return Table.of([column.costs() if costs else column.to_dict() for column in self.columns])
+
+    def plot(self) -> Any:
+        """Ratios with their intervals, drawn by matplotlib (the extra ``report``)."""
+        from ..charts import render_matplotlib
+        from ..report.ranking import figure
+
+        return render_matplotlib(figure(self))
+
+    def report(self, folder: str | Path) -> Path:
+        """Write ``ranking.html``, ``.csv``, ``.json``, ``.svg`` and ``.png``; needs the extra ``report``.
+
+        Returns the path of the page.
+        """
+        from ..report.ranking import write
+
+        return write(self, Path(folder))
+
+    def findings(self) -> Findings:
+        summary = self.conclusion
+        if len(self.columns) > SHOWN:
+            summary = f"The first {SHOWN} of {len(self.columns):,} columns are shown. {summary}"
+        return Findings(self.remarks, self.tables(SHOWN, self.full), summary, self.settings())
+
+
+def _needed(column: Ranked, periods_per_year: float) -> str:
+    """The record needed for the confidence asked for, in years, and how much of it is missing."""
+    if column.track_record is None or column.more_years is None:
+        return "never"
+    more = f"+{column.more_years:.1f}" if column.more_years else "enough"
+    return f"{column.track_record / periods_per_year:.1f} ({more})"
+
+
+def _measure(measure: Measure, form: str) -> str:
+    return f"{measure.value:{form}} [{measure.low:{form}}, {measure.high:{form}}]"
+
+
+def _p_value(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def _confidence(p: float) -> str:
+    return "over 99.9%" if p > 0.999 else f"{p:.1%}"
