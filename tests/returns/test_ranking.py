@@ -182,10 +182,11 @@ def test_it_prints_itself_with_scale_and_convention(ranked):
     assert f"{good.annual_sharpe_low:.2f}" not in text
     for words in (
         "simple returns per period, 0.01 = 1%; 252 periods per year", "mean × 252, volatility and Sharpe ratio × √252",
-        f"L = {ranked.L:.4g} (variance per period)", "95%, stationary bootstrap: 1,000 resamples", "250 returns",
+        "95%, stationary bootstrap: 1,000 resamples", "250 returns",
         "good has the largest Sharpe ratio", "the expected maximum of 3 trials without skill is",
     ):  # fmt: skip
         assert words in text
+    assert "RSSR" not in text
 
 
 # --- what is refused --------------------------------------------------------------------------------------------------
