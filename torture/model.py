@@ -322,9 +322,9 @@ class CampaignModel(RuleBasedStateMachine):
             self.folder.cleanup()
 
 
-def play(sequences: int, actors: list[Any], **more: Any) -> None:
+def play(sequences: int, actors: list[Any], decorate: Any = lambda machine: machine, **more: Any) -> None:
     """Play so many random sequences."""
-    machine = type("Played", (CampaignModel,), {"actors": actors})
+    machine = decorate(type("Played", (CampaignModel,), {"actors": actors}))
     checks = list(HealthCheck)
     run_state_machine_as_test(
         machine,

@@ -214,13 +214,14 @@ class Database(ABC):
         run out. Time that the machine was suspended counts."""
         elapsed = time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
         last = self._last_time
-        if last is not None and now - last[0] > elapsed - last[1] + CLOCK_STEP:
-            step = now - last[0] - (elapsed - last[1])
+        step = 0.0 if last is None else now - last[0] - (elapsed - last[1])
+        if step > CLOCK_STEP:
             raise StoreError(
                 f"the clock of {self.name} jumped forward by {step:,.0f} seconds; nothing was recorded: correct it, or "
                 "if it is right now, call campaign.accept_clock(), or restart this process"
             )
-        self._last_time = now, elapsed
+        if step > -CLOCK_STEP:  # else it went back: when it is corrected, it has not jumped forward
+            self._last_time = now, elapsed
 
     def accept_clock(self) -> None:
         """Accept the clock as it is now, though it has jumped forward."""
