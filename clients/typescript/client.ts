@@ -117,7 +117,7 @@ export class Campaign {
 
 /** A decision that the service does not know of; it gets another key, since the service may have used this one. */
 function fallback(arm: Arm, key: string, worker: string | null): Decision {
-  const unknown = { expires: null, reward: null, told: null, choice: null, segment: null, weight: null };
+  const unknown = { expires: null, reward: null, told: null, choice: null, segment: null, weight: null, covariate: null };
   const asked = new Date().toISOString();
   return { ...unknown, number: 0, arm, key: `fallback-${key}`.slice(0, 200), worker, asked, probability: 1, state: "pending", by: "fallback", tags: {}, metrics: {} };
 }

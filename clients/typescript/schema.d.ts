@@ -942,6 +942,8 @@ export interface components {
             };
             /** Weight */
             weight: number | null;
+            /** Covariate */
+            covariate: number | null;
         };
         /**
          * DecisionState
@@ -1296,6 +1298,8 @@ export interface components {
             } | null;
             /** Weight */
             weight?: number | null;
+            /** Covariate */
+            covariate?: number | null;
             /** Segment */
             segment?: string | null;
             /** Tags */
@@ -1357,6 +1361,11 @@ export interface components {
              * @description weight, such as a notional, in weighted means
              */
             weight?: number | null;
+            /**
+             * Covariate
+             * @description what was seen in the round whichever arm was played
+             */
+            covariate?: number | null;
             /**
              * Seen
              * @description rewards of arms that were not played but seen

@@ -217,3 +217,16 @@ def test_the_client_for_asyncio(served, store):
         numbers = thread.submit(asyncio.run, main()).result()
     assert sorted(numbers) == list(range(1, 41))
     assert store.campaign("desks").status().rewards == 40
+
+
+def test_a_covariate_is_told_over_http(served):
+    policy = sb.ScaleFreeUCB(objective=sb.objectives.Adjusted(sb.RSSR(L=1e-5, signed=True)))
+    with sb.connect(served.url, token="w" * 40) as service:
+        campaign = service.campaign("market", policy=policy, arms=ARMS)
+        decision = campaign.ask()
+        with pytest.raises(sb.errors.InvalidInputError, match="covariate"):
+            campaign.tell(decision, 0.01)
+        campaign.tell(decision, 0.01, covariate=0.02)
+        assert campaign.record("carry", 0.01, covariate=0.02).covariate == 0.02
+        assert campaign.decision(decision.number).covariate == 0.02
+        assert campaign.verify().ok

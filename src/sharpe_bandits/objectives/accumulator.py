@@ -27,14 +27,14 @@ class FeatureAccumulator:
         self._kept = np.zeros((1, statistic.cells, 1))
         self._count, self._anchor, self._total = 0, 0.0, 0.0
 
-    def add(self, reward: float) -> tuple[float, float, float]:
+    def add(self, reward: float, covariate: float = math.nan) -> tuple[float, float, float]:
         """Mean and mean square of the feature, and its covariance with the reward, after one more reward."""
         if not self._count:
             self._anchor = reward
         self._count += 1
         d = reward - self._anchor
         self._total += d
-        self._update(self._kept, 0, 0, 0, float(self._count), reward, d, math.nan, self._arguments)
+        self._update(self._kept, 0, 0, 0, float(self._count), reward, d, covariate, self._arguments)
         return self.known
 
     @property

@@ -15,7 +15,7 @@ from ..play.covariate import CALLS, RELATIVE, adjusted_statistic
 from ..play.statistics import Statistic
 from .base import Objective, check_objective, objective_from_dict, unit_slope
 from .influence import influence_variance, named
-from .ratios import Sharpe
+from .ratios import Sharpe, root_sharpe
 
 
 def estimated(mean: Any, h: Any, *arguments: float) -> Any:
@@ -195,4 +195,4 @@ class InformationRatio(_WithCovariate):
 
 
 def information_root(mean: Any, variance: Any, L: float) -> Any:
-    return Sharpe.root(mean, variance, L, 0.0)
+    return root_sharpe(mean, variance, L, 0.0)

@@ -53,7 +53,7 @@ def _root_signed_rssr(mean: Any, variance: Any, L: float, risk_free: float) -> A
     return excess / np.sqrt(d), 1.0, -0.5 * (excess / d), d
 
 
-def _root_sharpe(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
+def root_sharpe(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
     excess, sd = mean - risk_free, np.sqrt(variance)
     d = L + sd
     return excess / d, 1.0, -0.5 * excess / (d * sd), d * d
@@ -144,7 +144,7 @@ class Sharpe(_SharpeFamily):
         self._set(L=not_negative("L", self.L), risk_free=finite("risk_free", self.risk_free))
 
     formula = staticmethod(_sharpe)
-    root = staticmethod(_root_sharpe)
+    root = staticmethod(root_sharpe)
 
     @property
     def unseen_influence_variance(self) -> float | None:

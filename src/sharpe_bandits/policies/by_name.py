@@ -53,7 +53,8 @@ def _policy(name: str, rest: str, L: float, risk_free: float) -> Any:
         given[key] = value if key == "objective" else _value(key, value)
     if "objective" in given:
         own = {key: given.pop(key) for key in list(given) if key in of_objective}
-        given["objective"] = _objective(given["objective"], {"L": L, "risk_free": risk_free, "signed": True, **own})
+        usual = {"L": L, "risk_free": risk_free, "signed": True, "objective": RSSR(L, risk_free, signed=True)}
+        given["objective"] = _objective(given["objective"], usual | own)
     filled: dict[str, Any] = {"L": L, "risk_free": risk_free, "signed": True}
     if "objective" in given:  # which has its own
         filled = {key: value for key, value in filled.items() if key in needed}

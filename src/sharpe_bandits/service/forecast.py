@@ -41,7 +41,7 @@ def _statistics(agent: Agent) -> Statistics:
 def rewards_to_decide(agent: Agent) -> int | None:
     """How many more rewards separate the leader from all others, if arms are as estimated now and are played in the
     same shares; 0 if it is separated; None if it takes too many."""
-    goal, statistics = agent.policy.goal, _statistics(agent)
+    goal, statistics = agent.objective, _statistics(agent)
     active = np.array([arm not in set(agent.retired) for arm in agent.arms])
     told = float(statistics.pulls.sum())
     if active.sum() < 2 or not told:

@@ -86,6 +86,7 @@ class Reward(_Body):
     reward: Number
     metrics: dict[str, Number] | None = Field(None, description="other measurements, which guardrails may watch")
     weight: Number | None = Field(None, description="weight, such as a notional, in weighted means")
+    covariate: Number | None = Field(None, description="what was seen in the round whichever arm was played")
     seen: dict[str, Number] | None = Field(None, description="rewards of arms that were not played but seen")
 
     def told(self) -> Any:
@@ -103,6 +104,7 @@ class RecordBody(_Body):
     propensity: Number | None = Field(None, description="probability with which the arm was chosen, if it is known")
     metrics: dict[str, Number] | None = None
     weight: Number | None = None
+    covariate: Number | None = None
     segment: Text | None = None
     tags: dict[str, Text] | None = None
     worker: Text | None = Field(None, description="who decided; by default the name of the token")

@@ -78,7 +78,7 @@ class View:
     def _made(self, status: Status, periods: float | None) -> dict[str, Any]:
         self._activity = activity = self.campaign.activity(self._activity)
         agent = self.campaign.agent()
-        goal = agent.policy.goal
+        goal = agent.objective
         watchable = _remembers_everything(agent)
         arms = _arms(status, agent, periods, watchable)
         return {
@@ -166,9 +166,9 @@ def _remembers_everything(agent: Agent) -> bool:
 def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) -> list[dict[str, Any]]:
     """Estimates with 95% intervals: simultaneous confidence sequences for all arms, or fixed-time intervals."""
     scale = math.sqrt(periods) if periods else 1.0
-    rate = float(getattr(agent.policy.goal, "risk_free", 0.0))
+    rate = float(getattr(agent.objective, "risk_free", 0.0))
     sharpe = Sharpe(0.0, rate)
-    goals = {"mean": Mean(), "sharpe": sharpe, "value": agent.policy.goal}
+    goals = {"mean": Mean(), "sharpe": sharpe, "value": agent.objective}
     sequences = {
         name: list(agent.intervals(goal, alpha=1 - CONFIDENCE).values())
         for name, goal in goals.items()

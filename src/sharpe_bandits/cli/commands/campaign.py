@@ -128,6 +128,7 @@ def _add_measures(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metric", action="append", default=[], metavar="NAME=VALUE", help="other metric; may be "
                         "repeated")  # fmt: skip
     parser.add_argument("--weight", type=float, help="weight of the reward, such as a notional")
+    parser.add_argument("--covariate", type=float, help="what was seen in the round whichever arm was played")
 
 
 def _pairs(option: str, texts: list[str]) -> dict[str, str] | None:
@@ -142,7 +143,8 @@ def _pairs(option: str, texts: list[str]) -> dict[str, str] | None:
 def _measures(options: argparse.Namespace) -> dict[str, Any]:
     metrics = _pairs("--metric", options.metric) or {}
     try:
-        return {"metrics": {name: float(x) for name, x in metrics.items()} or None, "weight": options.weight}
+        numbers = {name: float(x) for name, x in metrics.items()}
+        return {"metrics": numbers or None, "weight": options.weight, "covariate": options.covariate}
     except ValueError:
         raise InvalidInputError(f"--metric must be like error=1, got {shown(options.metric)}") from None
 

@@ -183,10 +183,15 @@ class Agent:
         rows = zip(*(column.tolist() for column in columns), strict=True)
         return {arm: Interval(*row) for arm, row in zip(arms, rows, strict=True)}
 
+    @property
+    def objective(self) -> Objective | None:
+        """The objective that statements about arms are made of: the policy's own, estimated from rewards alone."""
+        return None if self.policy.goal is None else self.policy.goal.unadjusted
+
     def _objective(self, objective: Objective | None) -> Objective | None:
         """The given objective, or the policy's own, whose statistics the agent keeps."""
-        if objective is None or objective == self.policy.goal:
-            return None if self.policy.goal is None else self.policy.goal.unadjusted
+        if objective is None or objective in (self.policy.goal, self.objective):
+            return self.objective
         if objective.has_feature:
             raise InvalidInputError(
                 f"this agent keeps moments and what {self.policy.goal!r} needs, but not what {objective!r} needs; pass "
@@ -356,7 +361,7 @@ class Agent:
                 f"{goal!r} needs the covariate of every round, a finite number, got {shown(covariate)}; pass "
                 "covariate=..., what was seen in that round whichever arm was played; nothing was recorded"
             )
-        return z
+        return self.as_told(z)
 
     def reward_warning(self) -> str | None:
         """A warning, with the remedy, if the policy cannot handle the rewards so far; otherwise None.
@@ -395,7 +400,8 @@ class Agent:
                 self._check_pending(arm)
             used = self._takes(arm)
             if used:
-                self._tell(arm, self.as_told(reward), self.check_covariate(covariate))
+                needs = self.policy.goal is not None and self.policy.goal.needs_covariate
+                self._tell(arm, self.as_told(reward), self.check_covariate(covariate if needs else None))
             if pending:
                 self._end(arm)
             return used

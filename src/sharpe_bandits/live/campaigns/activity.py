@@ -6,6 +6,7 @@ campaign grows.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +17,7 @@ from ...objectives.statistics import Statistics, about_the_mean
 from ...play.statistics import FEATURE
 from ...policies.base import Direction
 from ..agents import Agent
-from .records import Event, EventKind
+from .records import Event, EventKind, plain_details
 from .storage import Records
 
 #: Maximum number of intervals, and of arms with their own column: all others share one column.
@@ -103,7 +104,8 @@ class Activity:
             return
         if event.arm not in self._accumulators:
             self._accumulators[event.arm] = FeatureAccumulator(objective)
-        known = self._accumulators[event.arm].add(event.reward if direction == "max" else -event.reward)
+        sign, z = 1.0 if direction == "max" else -1.0, plain_details(event.details).get("covariate", math.nan)
+        known = self._accumulators[event.arm].add(sign * event.reward, sign * z)
         place = int((event.at - self.start) / self.width), event.arm
         for name, value in zip(FEATURE, known, strict=True):
             self.features[name][place] = value
@@ -127,7 +129,7 @@ class Activity:
             sums = cell.rewards, cell.sum1, cell.sum2, cell.sum3, cell.sum4
             for name, value in zip(_SUMS, sums, strict=True):
                 activity.counts[name][place] += value or 0.0
-        objective = agent.policy.goal
+        objective = agent.objective
         if objective is not None and objective.has_feature:
             for event in records.events(activity.seq, head.events):
                 activity._add(event, objective, agent.direction)

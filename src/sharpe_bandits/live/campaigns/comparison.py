@@ -53,7 +53,7 @@ class Comparison:
         one, other = (state.tallies.get(name) for name in ("policy", "control"))
         if one is None or other is None:
             return None
-        goal, pair = state.agent.policy.goal, [moments(one, state.sign), moments(other, state.sign)]
+        goal, pair = state.agent.objective, [moments(one, state.sign), moments(other, state.sign)]
         mean_difference, mean_interval = _difference([moments(one), moments(other)], Mean())
         value, interval = None, None
         if goal is not None and not isinstance(goal, Mean):

@@ -79,16 +79,17 @@ def evaluate(storage: Storage, campaign: int, settings: Settings, policy: Policy
     mean = predicted + w * (reward - model)
     square = predicted_square + w * (reward**2 - model_square)
     values: dict[str, Any] = {}
-    if policy.goal is not None and not policy.goal.has_feature:
+    goal = None if policy.goal is None else policy.goal.unadjusted
+    if goal is not None and not goal.has_feature:
         sign = -1.0 if settings.direction == "min" else 1.0
         ones = np.ones(len(reward))
-        value, anytime = objective_value(policy.goal, sign * mean, square, ones)
+        value, anytime = objective_value(goal, sign * mean, square, ones)
         values = {
-            "objective": in_words(policy.goal.to_dict()),
+            "objective": in_words(goal.to_dict()),
             "value": value,
             "value_anytime": anytime,
-            "self_normalised": objective_value(policy.goal, sign * w * reward, w * reward**2, w)[0],
-            "earned_value": objective_value(policy.goal, sign * reward, reward**2, ones)[0],
+            "self_normalised": objective_value(goal, sign * w * reward, w * reward**2, w)[0],
+            "earned_value": objective_value(goal, sign * reward, reward**2, ones)[0],
         }
     return Evaluation(
         policy.name,

@@ -95,18 +95,20 @@ class CampaignInterface(ABC):
         *,
         metrics: Mapping[str, float] | None = None,
         weight: float | None = None,
+        covariate: float | None = None,
         seen: Mapping[Any, float] | None = None,
     ) -> None:
         """Record the reward of a decision, or of the decision with this number or key.
 
         ``metrics`` are other measurements of the decision, which guardrails may watch; ``weight`` (such as a notional)
-        counts in weighted means, and not in what the policy learns; ``seen`` are rewards of arms that were not played
-        but seen, by arm, from which the policy learns.
+        counts in weighted means, and not in what the policy learns; ``covariate`` is what was seen in that round
+        whichever arm was played, for objectives that use one, such as Adjusted; ``seen`` are rewards of arms that were
+        not played but seen, by arm, from which the policy learns.
 
         Repeating a reward changes nothing. A different reward for a decision that already has one raises
         :class:`~sharpe_bandits.errors.ConflictError` and changes nothing. Late rewards are accepted.
         """
-        given = {"metrics": metrics, "weight": weight, "seen": seen}
+        given = {"metrics": metrics, "weight": weight, "covariate": covariate, "seen": seen}
         more = {name: value for name, value in given.items() if value is not None}
         self.tell_many([(decision, {"reward": reward, **more} if more else reward)])
 
@@ -149,7 +151,8 @@ class CampaignInterface(ABC):
 
         What the policy would have chosen is logged beside it (``decision.choice``). The options are those of
         :class:`~sharpe_bandits.live.campaigns.Record`: ``key``, ``propensity`` (the probability with which the arm was
-        chosen, if it is known), ``worker``, ``metrics``, ``weight``, ``segment``, ``tags``.
+        chosen, if it is known), ``worker``, ``metrics``, ``weight``, ``covariate``, ``segment``,
+        ``tags``.
         """
         return self._do(Record(arm, reward, **options))
 
@@ -162,7 +165,7 @@ class CampaignInterface(ABC):
         ----------
         source : Any
             a Parquet or CSV file, an Arrow table, a frame, or a list of mappings, with columns ``arm`` and ``reward``
-            and, if they are known, ``key``, ``propensity``, ``weight`` and ``segment``
+            and, if they are known, ``key``, ``propensity``, ``weight``, ``covariate`` and ``segment``
         """
         from .past import past_records
 

@@ -60,7 +60,8 @@ def history(records: Records, arms: list[Any], first: int, last: int | None) -> 
         columns["segment"] = [one.get("segment") for one in details]
         columns["tags"] = [details_text(one.get("tags", {})) for one in details]
         columns["metrics"] = [details_text(one.get("metrics", {})) for one in measures]
-        columns["weight"] = [one.get("weight") for one in measures]
+        for name in ("weight", "covariate"):
+            columns[name] = [one.get(name) for one in measures]
         for name in _TIMES:
             columns[name] = [None if t is None else round(t * 1e6) for t in columns[name]]
         batches.append(pa.record_batch([pa.array(columns[field.name], field.type) for field in schema], schema=schema))

@@ -13,7 +13,7 @@ from ...errors import InvalidInputError, UnreadableDataError, require, shown
 from .records import Decider
 from .requests import Record
 
-_COLUMNS = ("arm", "reward", "key", "propensity", "weight", "segment")
+_COLUMNS = ("arm", "reward", "key", "propensity", "weight", "covariate", "segment")
 
 
 def past_records(source: Any) -> list[Record]:

@@ -86,7 +86,8 @@ class Event(NamedTuple):
 class DecisionRow(NamedTuple):
     """A decision as a store keeps it: arms are numbers, and times are seconds since 1970.
 
-    ``details`` (those of the event that made it) and ``measures`` (metrics and weight, told with the reward) are JSON.
+    ``details`` (those of the event that made it) and ``measures`` (metrics, weight and covariate, told with the
+    reward) are JSON.
     """
 
     number: int
@@ -139,6 +140,8 @@ class Decision:
         other metrics, told with the reward
     weight : float | None
         weight, such as a notional, told with the reward
+    covariate : float | None
+        what was seen in the round whichever arm was played, told with the reward
     """
 
     number: int
@@ -157,6 +160,7 @@ class Decision:
     tags: dict[str, str] = field(default_factory=dict)
     metrics: dict[str, float] = field(default_factory=dict)
     weight: float | None = None
+    covariate: float | None = None
 
     def __hash__(self) -> int:
         return hash((self.number, self.arm, self.asked))
@@ -183,6 +187,7 @@ class Decision:
             details.get("tags", {}),
             measures.get("metrics", {}),
             measures.get("weight"),
+            measures.get("covariate"),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -364,5 +369,5 @@ def history_schema(named: bool) -> pa.Schema:
         "number": pa.int64(), "arm": text if named else pa.int64(), "key": text, "worker": text, "asked": time,
         "expires": time, "probability": number, "state": text, "reward": number, "told": time,
         "by": text, "choice": text if named else pa.int64(), "segment": text, "tags": text, "metrics": text,
-        "weight": number,
+        "weight": number, "covariate": number,
     })  # fmt: skip

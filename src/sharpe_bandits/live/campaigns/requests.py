@@ -100,7 +100,7 @@ class Tell:
     ----------
     rewards : Any
         decision (or its number, or its key) -> reward, as a mapping or as pairs. Instead of a reward, a mapping
-        ``{"reward": 3.1, "metrics": {"error": 0}, "weight": 1e6, "seen": {"TWAP": 2.9}}``
+        ``{"reward": 3.1, "metrics": {"error": 0}, "weight": 1e6, "covariate": 0.2, "seen": {"TWAP": 2.9}}``
     strict : bool, optional
         whether one refused reward refuses all
     """
@@ -135,24 +135,30 @@ def _reward(decision: Any, reward: Any) -> Reward:
     else:
         which = number_of(decision)
     more = dict(reward) if isinstance(reward, Mapping) else {"reward": reward}
-    if unknown_parts := sorted(map(str, more.keys() - {"reward", "metrics", "weight", "seen"})):
-        raise InvalidInputError(f"a reward has metrics, a weight and seen, but no {shown(unknown_parts[0])}")
+    if unknown_parts := sorted(map(str, more.keys() - {"reward", "metrics", "weight", "covariate", "seen"})):
+        raise InvalidInputError(
+            f"a reward has metrics, a weight, a covariate and seen, but no {shown(unknown_parts[0])}"
+        )
     x = finite(f"the reward of decision {shown(which)}", more.get("reward"))
     seen = more.get("seen") or {}
     if not isinstance(seen, Mapping) or len(seen) > MAX_BATCH:
         raise InvalidInputError(f"seen are rewards by arm, got {shown(seen)}")
     others = tuple((arm, finite(f"the reward seen of {shown(arm)}", value)) for arm, value in seen.items())
-    return Reward(which, x, _measures(more.get("metrics"), more.get("weight")), others)
+    return Reward(which, x, _measures(more.get("metrics"), more.get("weight"), more.get("covariate")), others)
 
 
-def _measures(metrics: Any, weight: Any) -> dict[str, Any]:
+def _measures(metrics: Any, weight: Any, covariate: Any) -> dict[str, Any]:
     if metrics is not None:
         if not isinstance(metrics, Mapping) or len(metrics) > _MAX_TAGS:
             raise InvalidInputError(f"metrics are numbers by name, at most {_MAX_TAGS}, got {shown(metrics)}")
         metrics = {check_name("a metric", name): finite(f"the metric {name}", x) for name, x in metrics.items()}
         if REWARD in metrics:
             raise InvalidInputError("the reward is told as such, not as a metric")
-    return _given(metrics=metrics or None, weight=None if weight is None else positive("weight", weight))
+    return _given(
+        metrics=metrics or None,
+        weight=None if weight is None else positive("weight", weight),
+        covariate=None if covariate is None else finite("covariate", covariate),
+    )
 
 
 @dataclass
@@ -171,7 +177,7 @@ class Record:
         probability with which the arm was chosen, if it is known
     worker : str | None, optional
         who decided (host and process)
-    metrics, weight, segment, tags : optional
+    metrics, weight, covariate, segment, tags : optional
         as in :class:`Ask` and :class:`Tell`
     by : Decider, optional
         who decided: somebody else now, or before the campaign
@@ -184,6 +190,7 @@ class Record:
     worker: str | None = None
     metrics: Mapping[str, float] | None = None
     weight: float | None = None
+    covariate: float | None = None
     segment: str | None = None
     tags: Mapping[str, str] | None = None
     by: Decider = Decider.EXTERNAL
@@ -198,9 +205,11 @@ class Record:
             if probability("propensity", self.propensity) == 0:
                 raise InvalidInputError("propensity is the probability of the arm that was played, and cannot be 0")
             self.propensity = float(self.propensity)
-        self.measures = _measures(self.metrics, self.weight)
+        self.measures = _measures(self.metrics, self.weight, self.covariate)
         if self.measures and self.reward is None:
-            raise InvalidInputError("metrics and weight belong to a reward; give reward=, or tell them later")
+            raise InvalidInputError(
+                "metrics, weight and covariate belong to a reward; give reward=, or tell them later"
+            )
         self.worker = check_name("the name of a worker", this_process() if self.worker is None else self.worker)
         self.tags = check_tags(self.tags)
         if self.segment is not None:

@@ -181,6 +181,10 @@ class Settings:
         settings = cls(plain(policy.to_dict()), arms, choices_revision=policy.choices_revision, **options)
         if settings.default_reward is not None and settings.lease is None:
             raise InvalidInputError("default_reward is the reward of an expired decision; give a lease, too")
+        if settings.default_reward is not None and policy.goal is not None and policy.goal.needs_covariate:
+            raise InvalidInputError(
+                f"{policy.goal!r} needs a covariate with every reward, and a default_reward has none; leave it out"
+            )
         if settings.explore and not policy.minimises_regret:
             raise InvalidInputError(
                 f"{policy.name} decides how often each arm is played, and explore={settings.explore:g} would spend its "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import Any, NamedTuple
@@ -157,12 +158,13 @@ class State:
         elif event.reward is not None and kind in (EventKind.REWARDED, EventKind.REWARDED_LATE, EventKind.EXPIRED):
             self._count(event, details)
             pending = kind != EventKind.REWARDED_LATE
-            used = [one._apply_rewarded(event.arm, event.reward, pending) for one in agents]
+            z = details.get("covariate")
+            used = [one._apply_rewarded(event.arm, event.reward, pending, z) for one in agents]
             self.unused += not used[0]
         elif kind == EventKind.SEEN and event.reward is not None:
             for one in agents:
                 one._apply_asked(event.arm)
-                one._apply_rewarded(event.arm, event.reward, pending=True)
+                one._apply_rewarded(event.arm, event.reward, True, details.get("covariate"))
         elif kind in (EventKind.EXPIRED, EventKind.CANCELLED):
             for one in agents:
                 one._apply_withdrawn(event.arm)
@@ -215,9 +217,10 @@ class State:
         x, weight = event.reward, details.get("weight", 1.0)
         if "tally" in details:
             self._tally(details["tally"], x, weight)
-            goal = self.agent.policy.goal
+            goal = self.agent.objective
             if goal is not None and goal.has_feature:
-                self.features.setdefault(details["tally"], FeatureAccumulator(goal)).add(self.sign * x)
+                z = self.sign * details.get("covariate", math.nan)
+                self.features.setdefault(details["tally"], FeatureAccumulator(goal)).add(self.sign * x, z)
         if "choice" in details:
             estimate = self._shadow_estimate(event.arm, x, details)
             for name, value in (("others", x), ("shadow", estimate), ("difference", estimate - x)):
@@ -359,7 +362,7 @@ class State:
         content = _parsed(text)
         if content["format"] < SNAPSHOT_FORMAT:
             state = cls.initial(settings, policy)
-            goal = policy.goal
+            goal = state.agent.objective
             if content["format"] < 2 or (content.get("tallies") and goal is not None and goal.has_feature):
                 return state
             try:  # format 2 is before campaigns had rules, format 3 before estimates in shadow mode
@@ -378,7 +381,7 @@ class State:
             for segment, text in content["segments"].items():
                 state.segments.agents[segment] = Agent.from_json(text)
             for name, one in content["features"].items():
-                state.features[name] = FeatureAccumulator(policy.goal).restore(one)  # type: ignore[arg-type]
+                state.features[name] = FeatureAccumulator(state.agent.objective).restore(one)  # type: ignore[arg-type]
             state.choices_of_others = {int(arm): int(count) for arm, count in content["choices_of_others"]}
             for name in cls._COUNTS:
                 setattr(state, name, int(content[name]))

@@ -247,7 +247,7 @@ def status_of(name: str, state: State, time: datetime, overdue: int, lead_began:
     ``lead_began``: the time of the event since which the agent has found its leader probably best.
     """
     agent = state.agent
-    goal = agent.policy.goal
+    goal = agent.objective
     pulls, pending, retired = agent.pulls, agent.pending, set(agent.retired)
     arms = []
     for i, (arm, statistics) in enumerate(agent.statistics().items()):

@@ -348,13 +348,17 @@ class Transaction:
             if row.reward == reward and (not told.measures or row.measures == details_text(told.measures)):
                 return
             by_default = " by default, since its lease ran out" if row.state == DecisionState.EXPIRED else ""
-            new = f"{reward!r}" if row.reward != reward else f"{reward!r} with other metrics or another weight"
+            new = (
+                f"{reward!r}" if row.reward != reward else f"{reward!r} with other metrics, another weight or covariate"
+            )
             raise ConflictError(
                 f"decision {number} has the reward {row.reward!r}{by_default}, but the new reward is {new}; "
                 "nothing was changed: amend(number, reward) corrects a wrong one"
             )
         if row.state == DecisionState.CANCELLED:
             raise ConflictError(f"decision {number} was cancelled and takes no reward; nothing was changed")
+        covariate = told.measures.get("covariate")
+        self.state.agent.check_covariate(covariate)
         for watch in self.state.watches:
             x = told.measures.get("metrics", {}).get(watch.guardrail.metric)
             if watch.guardrail.kind == "rate" and x is not None and not 0 <= x <= 1:
@@ -366,7 +370,8 @@ class Transaction:
         kind = EventKind.REWARDED if row.state == DecisionState.PENDING else EventKind.REWARDED_LATE
         self._add(kind, number, row.arm, reward, details=told.measures | self._rewarded(row))
         for arm, x in seen.items():
-            self._add(EventKind.SEEN, arm=arm, reward=x, details={"decision": number, **self._segment(row)})
+            details = {"decision": number, **({} if covariate is None else {"covariate": covariate})}
+            self._add(EventKind.SEEN, arm=arm, reward=x, details=details | self._segment(row))
         self._settle(number, DecisionState.REWARDED, reward, details_text(told.measures))
         self._watch(row.arm)
 
