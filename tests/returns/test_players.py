@@ -26,3 +26,21 @@ def test_the_usual_policies(daily):
     assert [p.window for p in usual_policies(6, 2, 1e-3) if isinstance(p, sb.policies.SlidingWindowUCB)] == [
         12
     ]  # 6 per column
+
+
+def test_a_benchmark_is_seen_in_every_round():
+    """Columns with other betas than the benchmark's: adjusted for it, SF-UCB holds the best column more often."""
+    rng = np.random.default_rng(6)
+    market = 0.01 * rng.standard_normal(600)
+    columns = 2.0 * market[:, None] + [0.0012, 0.0, 0.0] + 0.002 * rng.standard_normal((600, 3))
+    table = np.column_stack([columns, market])
+    returns = sb.read_returns(table, kind="returns", periods_per_year=252, names=["a", "b", "c", "m"], benchmark="m")
+    players = ["ScaleFreeUCB", "ScaleFreeUCB:objective=Adjusted"]
+    for more in ({}, {"hold": 3}):
+        replay = sb.replay(returns, players, runs=40, L=1e-5, paths="blocks", block=1, **more)
+        plain, adjusted = replay.players[:2]
+        assert adjusted.shares["a"] > plain.shares["a"] + 0.1
+    without = sb.read_returns(columns, kind="returns", periods_per_year=252, names=["a", "b", "c"])
+    for more in ({}, {"hold": 3}):
+        with pytest.raises(sb.errors.InvalidInputError, match="benchmark"):
+            sb.replay(without, players, runs=10, L=1e-5, **more)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..errors import BudgetTooSmallError, InvalidInputError
-from ..objectives import RSSR
+from ..objectives import RSSR, Objective
 from ..policies.base import Policy, check_policy, listed
 from ..policies.by_name import policies_by_name
 from ..simulation.spec import Feedback
@@ -78,6 +78,7 @@ def chosen_policies(
 def _unsigned(policy: Policy) -> bool:
     """Whether a policy ignores the sign of RSSR although it could keep it."""
     objective = getattr(policy, "objective", None)
+    objective = objective.unadjusted if isinstance(objective, Objective) else None
     return getattr(policy, "signed", True) is False or (isinstance(objective, RSSR) and not objective.signed)
 
 

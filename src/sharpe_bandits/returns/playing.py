@@ -135,6 +135,8 @@ class _TablePaths(Environment):
     values, active : numpy.ndarray
         (rows, columns) returns, and returns minus the hurdle, which policies learn from; NaN before the first and after
         the last return of a column
+    covariate, has_covariate : numpy.ndarray | None and bool
+        returns of the benchmark, which policies see in every round, if there is one
     seed : int
         of the rows and column orders
     length : int
@@ -158,6 +160,8 @@ class _TablePaths(Environment):
     ) -> None:
         self.values = _within_histories(returns)
         self.active = self.values if returns.hurdle is None else self.values - returns.hurdle.values[:, None]
+        against = None if returns.hurdle is None or returns.hurdle.kind != "benchmark" else returns.hurdle.values
+        self.covariate, self.has_covariate = against, against is not None
         self.seed, self.length, self.block = seed, length, block
         self.K = self.values.shape[1]
         self.varied = length < len(self.values) or block is not None
@@ -204,8 +208,16 @@ class _TablePaths(Environment):
         for run in range(first, first + runs):
             at, order = self.drawn(run)
             x = compounded(self.active[at], self.begins)
-            rows.append([Draws(TAPE, size=len(x), pool=np.ascontiguousarray(x[:, k])) for k in order])
+            columns = [x[:, k] for k in order]
+            if self.covariate is not None:
+                columns.append(self.seen(at))
+            rows.append([Draws(TAPE, size=len(x), pool=np.ascontiguousarray(column)) for column in columns])
         return stack(rows)
+
+    def seen(self, rows: np.ndarray) -> np.ndarray:
+        """The benchmark's return in each round of these rows."""
+        assert self.covariate is not None
+        return np.asarray(compounded(self.covariate[rows][:, None], self.begins)[:, 0])
 
 
 def _within_histories(returns: Returns) -> np.ndarray:
@@ -354,7 +366,8 @@ def held_by(policy: Policy, table: Evaluator, holding: Holding, full: bool, runs
         rows, order = paths.drawn(run)
         rewards = compounded(paths.active[rows], paths.begins)[:, order]
         terms = holding._replace(costs=table.costs[order])
-        found = family_of(policy).hold(policy, rewards, terms, full, paths.seed, run)
+        seen = None if paths.covariate is None else paths.seen(rows)
+        found = family_of(policy).hold(policy, rewards, terms, full, paths.seed, run, seen)
         found = np.where(found < 0, -1, order[found])
         found = np.concatenate([np.full((late, top), -1), found[: len(found) - late]])[paths.warm_rounds :]
         x = np.nan_to_num(paths.played(run))

@@ -45,12 +45,7 @@ class Family:
                 f"{spec.policy.name} does not stop on its own, as sb.TopTwo(L=...) does; it plays a given number of "
                 "rounds: use sb.simulate(policy, bandit, horizon=...)"
             )
-        goal = spec.policy.goal
-        if goal is not None and goal.needs_covariate and not spec.environment.has_covariate:
-            raise InvalidInputError(
-                f"{spec.policy.name} maximises {goal!r}, which needs a covariate in every round, and "
-                f'{spec.environment!r} has none; take a FactorBandit, or Tape(..., clock="rounds", covariate=...)'
-            )
+        check_covariate(spec.policy, spec.environment.has_covariate)
         spec.environment.check_horizon(spec.horizon)
         spec.policy.check_horizon(spec.horizon, spec.environment.K)
 
@@ -62,7 +57,16 @@ class Family:
         """Play the runs of a chunk and fill in its arrays."""
         raise AssertionError(f"{type(self).__name__} does not play")
 
-    def hold(self, policy: Policy, values: np.ndarray, holding: Holding, full: bool, seed: int, run: int) -> np.ndarray:
+    def hold(
+        self,
+        policy: Policy,
+        values: np.ndarray,
+        holding: Holding,
+        full: bool,
+        seed: int,
+        run: int,
+        covariate: np.ndarray | None = None,
+    ) -> np.ndarray:
         """The arms that a policy holds in each round (rounds, places) on recorded rewards; -1 where there is none.
 
         Parameters
@@ -75,6 +79,8 @@ class Family:
             whether the rewards of all arms are seen in every round
         seed, run : int
             seed and run of the policy's random numbers
+        covariate : np.ndarray | None, optional
+            what is seen in every round, if anything is
         """
         raise InvalidInputError(
             f"{policy.name} plays one arm at a time and needs every arm from the first round; take an index policy "
@@ -96,6 +102,15 @@ class Family:
     def is_random(self, policy: Policy) -> bool:
         """Whether a policy is randomised: on the same rewards it may choose differently in another run."""
         return False
+
+
+def check_covariate(policy: Policy, has_covariate: bool) -> None:
+    """Raise if a policy needs a covariate where there is none."""
+    if policy.goal is not None and policy.goal.needs_covariate and not has_covariate:
+        raise InvalidInputError(
+            f"{policy.name} maximises {policy.goal!r}, which needs a covariate in every round; simulate it on a "
+            'FactorBandit or a Tape(..., clock="rounds", covariate=...), and replay it with a benchmark'
+        )
 
 
 def rewards_of(spec: Spec, first: int, runs: int) -> ArmTable:

@@ -25,7 +25,7 @@ from .. import lazy, reference, side_by_side
 from ..by_pointers import index_target
 from ..compiler import check_formula, is_disabled, is_raised_by_formula, is_ready, specialise
 from ..pointers import BY_POINTER, formula_pointers
-from .base import SOURCES, Family, check_record, one_run_outputs, outputs_of, rewards_of, source_of
+from .base import SOURCES, Family, check_covariate, check_record, one_run_outputs, outputs_of, rewards_of, source_of
 
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
@@ -163,9 +163,21 @@ class IndexFamily(Family):
         if spec.policy.goal is None:
             chunk.recommended[:, 0] = chunk.final.argmax(axis=1)
 
-    def hold(self, policy: Policy, values: np.ndarray, holding: Holding, full: bool, seed: int, run: int) -> np.ndarray:
+    def hold(
+        self,
+        policy: Policy,
+        values: np.ndarray,
+        holding: Holding,
+        full: bool,
+        seed: int,
+        run: int,
+        covariate: np.ndarray | None = None,
+    ) -> np.ndarray:
         assert isinstance(policy, IndexPolicy)
+        check_covariate(policy, covariate is not None)
         rounds, arms = values.shape
+        if covariate is not None:
+            values = np.column_stack([values, covariate])
         portfolio = np.full((rounds, holding.places), -1, np.int64)
         outputs = one_run_outputs(rounds, arms)
         Loop(policy, rounds, bindings_for(policy, rounds, by_round=True)).play(
