@@ -21,7 +21,7 @@ def outcome(policy, pulls, checkpoints=(10,), batch=1, runs=None, recommended=No
     return PolicyResult(
         policy.name,
         policy.to_dict(),
-        policy.goal,
+        policy.objective,
         np.asarray(checkpoints),
         batch,
         pulls,

@@ -186,7 +186,7 @@ def test_agents_know_since_when_the_leader_has_been_probably_best():
         told[arm].append(float(rng.normal(mean, 1.0)))
         agent.tell(arm, told[arm][-1])
         if t % 32 == 0:
-            found = leader(moments_of(told.values()), agent.policy.goal)
+            found = leader(moments_of(told.values()), agent.policy.objective)
             now = found.arm if found.probably_best else None
             if now != since:
                 breaks, since, began = breaks + 1, now, t

@@ -42,7 +42,7 @@ class Counting(ChunkStore):
         self.asked = []
 
     def compute(self, task):
-        self.asked.append((task.spec.policy.name, task.spec.policy.goal, task.first))
+        self.asked.append((task.spec.policy.name, task.spec.policy.objective, task.first))
         return compute(task)
 
 

@@ -500,7 +500,7 @@ def test_panels_have_the_arms_of_the_papers(id, source, profile):
         assert case.environment.arms == thirty_two.environment.arms
         assert (case.horizon, case.objective) == (thirty_two.horizon, thirty_two.objective)
         assert {policy.m for policy in case.policies} == {case.names["m"]}
-        assert {policy.goal for policy in case.policies} == {case.objective}
+        assert {policy.objective for policy in case.policies} == {case.objective}
 
 
 # --- other readings of the text ---------------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def test_an_index_policy_plays_to_the_horizon(policy):
 
 @every_policy
 def test_its_objective_is_a_known_one(policy):
-    goal = policy.goal
+    goal = policy.objective
     if type(policy).__name__ == "CustomPolicy":
         assert goal is None
     else:

@@ -359,13 +359,15 @@ def test_every_index_is_the_twins(policy, index, objective):
             ours = bound(policy)(arm, played, *policy.arguments(HORIZON))
         assert ours == pytest.approx(index(record, played, draws), rel=1e-11)
         infinite += ours == math.inf
-        assert policy.goal.value(record) == pytest.approx(objective(record.mean, record.variance), rel=1e-14)
+        assert policy.objective.value(record) == pytest.approx(objective(record.mean, record.variance), rel=1e-14)
     assert infinite < 40
 
 
 def bound(policy):
     """The formula as the engine would compile it, but in plain Python: with the objective's value in its place."""
-    return substituted(policy.formula, {formulas.value: policy.goal.record_formula, formulas.long_game: formulas.never})
+    return substituted(
+        policy.formula, {formulas.value: policy.objective.record_formula, formulas.long_game: formulas.never}
+    )
 
 
 def test_the_tape_tells_all_formulas_apart():

@@ -1,5 +1,6 @@
 """Policies without a scale: against plain-Python twins written from their definitions, and their invariance."""
 
+import dataclasses
 import math
 from itertools import pairwise
 
@@ -375,3 +376,20 @@ def test_bad_input():
         sb.errors.InvalidInputError, match="remembers 10 rounds, too few for 2 arms, which need 12; raise"
     ):
         sb.simulate(sb.policies.DiscountedUCB(L=1, discount=0.9), [sb.Normal(0, variance=1)] * 2, horizon=100, runs=1)
+
+
+@pytest.mark.parametrize("kind", [sb.ScaleFreeUCB, sb.TopTwo])
+def test_a_policy_that_is_given_L_makes_its_objective_of_it(kind):
+    policy = kind(L=0.5, risk_free=0.1)
+    assert policy.objective == sb.RSSR(0.5, 0.1, signed=True)
+    assert repr(policy) == f"{kind.__name__}(L=0.5, risk_free=0.1)"
+    assert policy.to_dict()["objective"] is None  # as files of all versions have it
+    assert sb.from_dict(policy.to_dict()) == policy
+    assert dataclasses.replace(policy, L=0.7).objective == sb.RSSR(0.7, 0.1, signed=True)
+    other = sb.ScaleFreeIMED(objective=policy.objective)
+    assert sb.from_dict(other.to_dict()) == other
+    with pytest.raises(sb.errors.InvalidInputError, match="takes L and risk_free from its objective"):
+        kind(L=0.5, objective=sb.RSSR(0.5, signed=True))
+    early = object.__new__(kind)  # a pickle of an earlier version
+    early.__setstate__({**policy.__dict__, "objective": None})
+    assert early == policy

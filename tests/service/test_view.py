@@ -24,7 +24,11 @@ def test_the_view_has_intervals_that_may_be_watched(http, store):
     for arm, known in zip(view["arms"], status.arms, strict=True):
         assert arm["sharpe"] == pytest.approx(252**0.5 * known.mean / known.standard_deviation, rel=1e-6)
         rewards = [row["reward"] for row in campaign.history().to_pylist() if row["arm"] == known.arm]
-        for name, goal, scale in (("sharpe", None, 252**0.5), ("mean", sb.Mean(), 1.0), ("value", POLICY.goal, 1.0)):
+        for name, goal, scale in (
+            ("sharpe", None, 252**0.5),
+            ("mean", sb.Mean(), 1.0),
+            ("value", POLICY.objective, 1.0),
+        ):
             sequence = sb.confidence_sequence(rewards, goal, arms=len(ARMS))
             ends = scale * sequence.low[-1], scale * sequence.high[-1]
             assert arm[f"{name}_interval"] == (pytest.approx(ends, rel=1e-5) if np.isfinite(ends[0]) else None)

@@ -32,9 +32,9 @@ KNOTS, BELOW = 40, 4
 _REACH = 3.0
 
 
-def update_tail(kept, i, at, k, pulls, x, d, z, goal):  # type: ignore[no-untyped-def]
+def update_tail(kept, i, at, k, pulls, x, d, z, objective):  # type: ignore[no-untyped-def]
     """Insert a reward into the sorted first ones, or add it to the sums of all knots; keep alpha for the estimate."""
-    count, alpha = int(pulls), goal[0]
+    count, alpha = int(pulls), objective[0]
     kept[i, at + EXACT + 3 * KNOTS, k] = alpha
     if count <= EXACT:
         j = at + count - 1

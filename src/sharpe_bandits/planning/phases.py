@@ -25,7 +25,7 @@ def drawn_directly(policies: Iterable[EliminationPolicy], arms: Iterable[Arm]) -
         p.share is share_equally
         and p.decide_on in (drop_worst, accept_or_drop)
         and p.n_recommended == 1
-        and not (p.goal is not None and p.goal.has_feature)
+        and not (p.objective is not None and p.objective.has_feature)
         for p in policies
     )
 
@@ -52,7 +52,7 @@ def recommended(
         source of randomness
     """
     policy.check_horizon(budget, len(mean))
-    goal = policy.goal
+    goal = policy.objective
     assert goal is not None  # every elimination policy has one
     alive: np.ndarray = np.tile(np.arange(len(mean)), (runs, 1))
     count = 0

@@ -7,7 +7,7 @@ from .formulas import estimate, noise
 from .memory import zeros
 
 
-def share_by_distance(sums, kept, alive, size, pulls, previous_kept_all, goal, quota):
+def share_by_distance(sums, kept, alive, size, pulls, previous_kept_all, objective, quota):
     """Share pulls so that the undecided arms' total pulls are as nearly as possible in proportion to W / d^2; the best
     arm counts as its closest rival. Arms that already have more than their share get none.
 
@@ -22,7 +22,7 @@ def share_by_distance(sums, kept, alive, size, pulls, previous_kept_all, goal, q
     best, average = 0, 0.0
     for p in range(size):
         arm = arm_record(sums, kept, alive[p])
-        values[p], noises[p] = estimate(arm, *goal), noise(arm, *goal)
+        values[p], noises[p] = estimate(arm, *objective), noise(arm, *objective)
         average += noises[p] / size
         best = p if values[p] > values[best] else best
     for p in range(size):

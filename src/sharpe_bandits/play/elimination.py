@@ -43,12 +43,12 @@ def arm_record(sums, kept, i):
     return record_of(sums, kept, i, 0.0, np.nan, np.nan, nothing, nothing, np.nan, np.nan)
 
 
-def share_equally(sums, kept, alive, size, pulls, previous_kept_all, goal, quota):
+def share_equally(sums, kept, alive, size, pulls, previous_kept_all, objective, quota):
     """Every arm gets the same number of pulls (see :func:`~sharpe_bandits.play.formulas.share`)."""
     quota[:size] = pulls
 
 
-def share_by_influence_variance(sums, kept, alive, size, pulls, previous_kept_all, goal, quota):
+def share_by_influence_variance(sums, kept, alive, size, pulls, previous_kept_all, objective, quota):
     """After a phase that kept all arms, share pulls so that the arms' total pulls are as nearly as possible in
     proportion to their influence variances: estimates then have equal standard errors. Arms that already have more
     than their share get none.
@@ -59,7 +59,7 @@ def share_by_influence_variance(sums, kept, alive, size, pulls, previous_kept_al
     weights = zeros(size)
     for p in range(size):
         a = alive[p]
-        weights[p] = noise(arm_record(sums, kept, a), *goal)
+        weights[p] = noise(arm_record(sums, kept, a), *objective)
     top_up(sums.pulls, alive, size, weights, pulls * size, quota)
 
 
@@ -161,7 +161,7 @@ def rank(values, size, ranks, places):
         places[ranks[p]] = p
 
 
-def end_phase(sums, kept, alive, size, keep, wanted, taken, goal, ranked, places):
+def end_phase(sums, kept, alive, size, keep, wanted, taken, objective, ranked, places):
     """End a phase: accept or drop arms by their estimates until ``keep`` are undecided. If as many are wanted as
     remain, they are all accepted.
 
@@ -171,7 +171,7 @@ def end_phase(sums, kept, alive, size, keep, wanted, taken, goal, ranked, places
     values, ranked, ranks, places = ranked[0], ranked[1], places[0], places[1]
     for p in range(size):
         a = alive[p]
-        v = value(arm_record(sums, kept, a), *goal)
+        v = value(arm_record(sums, kept, a), *objective)
         values[p] = v if v == v else -math.inf
     rank(values, size, ranks, places)
     for p in range(size):
@@ -195,7 +195,7 @@ def end_phase(sums, kept, alive, size, keep, wanted, taken, goal, ranked, places
     return wanted
 
 
-def play_phases(game, phases, rewards, goal, out):
+def play_phases(game, phases, rewards, objective, out):
     """Play runs, LANES in parallel."""
     first, runs = game.first, game.runs
     arms, row_step, seed = rewards
@@ -262,7 +262,7 @@ def play_phases(game, phases, rewards, goal, out):
                 for i in range(count_arms):
                     count[i] = done[k, i]
                 sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
-                share(sums, kept[k], alive[k], size, quota, previous_kept_all, goal, quotas[k])
+                share(sums, kept[k], alive[k], size, quota, previous_kept_all, objective, quotas[k])
                 if fresh:
                     kept[k] = 0.0
                 for p in range(size):
@@ -308,7 +308,7 @@ def play_phases(game, phases, rewards, goal, out):
                                     buffer[i] = recorded(arms, row, a, now)
                                 z = recorded(arms, row, count_arms, now) if has_covariate and by_round() else np.nan
                                 d, s = buffer[i] - base, np.float64(before + j + i + 1)
-                                update_statistics(kept[k], a, 0, 0, s, buffer[i], d, z, goal)
+                                update_statistics(kept[k], a, 0, 0, s, buffer[i], d, z, objective)
                                 total1 += d
                                 total2 += d * d
                                 if keeps_powers():
@@ -353,7 +353,7 @@ def play_phases(game, phases, rewards, goal, out):
                     count[i] = quota if fresh else done[k, i]
                 sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
                 wanted[k] = end_phase(
-                    sums, kept[k], alive[k], size, phases.keep[phase], wanted[k], taken[k], goal, ranked, places
+                    sums, kept[k], alive[k], size, phases.keep[phase], wanted[k], taken[k], objective, ranked, places
                 )
             previous_kept_all = phases.keep[phase] == size
             size = phases.keep[phase]

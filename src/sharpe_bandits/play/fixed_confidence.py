@@ -124,7 +124,7 @@ def identify(game, rewards, log_odds, epsilon, arguments, out):
     """
     first, runs, horizon, pilot = game
     arms, row_step, seed = rewards
-    goal = arguments[0]
+    objective = arguments[0]
     count = out.final.shape[1]
     state = new_state(count, kept_cells(), 0)
     sums, kept = state.sums, state.kept
@@ -168,7 +168,7 @@ def identify(game, rewards, log_odds, epsilon, arguments, out):
                 if x != x:
                     out.status[0], out.status[1], out.status[2], out.status[3] = RAN_OUT, first + r, a, s + 1
                     return
-                observe(state, a, x, np.nan, t, 0, goal)
+                observe(state, a, x, np.nan, t, 0, objective)
                 if t >= end_of_pilot:
                     estimates[a], errors[a], prices[a] = look(sums, kept, a, arguments)
                 if traced:

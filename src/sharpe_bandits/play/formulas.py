@@ -49,7 +49,7 @@ def unpacked(parameters):
     raise AssertionError("a formula behind a pointer ran without its arguments bound")
 
 
-def update_statistics(kept, i, at, k, pulls, x, d, z, goal):
+def update_statistics(kept, i, at, k, pulls, x, d, z, objective):
     """Update the cells of statistics with a reward x = anchor + d and the covariate z of its round; see
     :mod:`sharpe_bandits.play.statistics`.
     """
@@ -125,7 +125,7 @@ def no_loop(pulls):
     return False
 
 
-def no_update(kept, i, at, k, pulls, x, d, z, goal):
+def no_update(kept, i, at, k, pulls, x, d, z, objective):
     """:func:`update_statistics` if no statistic keeps anything."""
 
 
@@ -149,7 +149,7 @@ def turns(pulls, estimates, errors, best, challenger, turn):
     raise AssertionError("a kernel ran without its policy's way of taking turns bound")
 
 
-def share(sums, kept, alive, size, pulls, previous_kept_all, goal, quota):
+def share(sums, kept, alive, size, pulls, previous_kept_all, objective, quota):
     """Write the pulls of each of the ``size`` undecided arms in a phase to ``quota``, ``pulls`` on average.
 
     ``previous_kept_all``: whether the previous phase left all arms undecided.

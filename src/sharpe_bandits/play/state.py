@@ -141,15 +141,15 @@ def add(sums, i, d, weight):
     sums.sum4[i] += weight * d * d * d * d
 
 
-def observe(state, i, x, z, t, window, goal):
+def observe(state, i, x, z, t, window, objective):
     """Record the reward ``x`` of arm ``i`` in round ``t`` (counted from 0), whose covariate was ``z`` (NaN: there is
-    none); ``goal``: parameters of the objective.
+    none); ``objective``: parameters of the objective.
     """
     if state.seen[i] == 0:
         state.sums.anchor[i] = anchor_of(x)
     d = x - state.sums.anchor[i]
     state.seen[i] += 1
-    update_statistics(state.kept, i, 0, 0, np.float64(state.seen[i]), x, d, z, goal)
+    update_statistics(state.kept, i, 0, 0, np.float64(state.seen[i]), x, d, z, objective)
     add(state.sums, i, d, 1.0)
     if window > 0:
         state.window[t % window, i] = d

@@ -111,8 +111,8 @@ class Statistic(NamedTuple):
     cells : int, optional
         how many numbers it keeps
     update : Callable[..., Any] | None, optional
-        ``update(kept, i, at, k, pulls, x, d, z, goal)`` is called after pull number ``pulls`` has paid x = anchor + d
-        while the covariate was ``z`` (NaN: there is none); ``goal``: the parameters of the objective
+        ``update(kept, i, at, k, pulls, x, d, z, objective)`` is called after pull number ``pulls`` has paid
+        x = anchor + d while the covariate was ``z`` (NaN: there is none); ``objective``: the parameters of the objective
     powers : bool, optional
         whether ``values`` uses third and fourth moments, which take two more sums
     random : bool, optional
@@ -133,7 +133,7 @@ class Statistic(NamedTuple):
     loops_until: int = 0
 
 
-def update_maximum(kept, i, at, k, pulls, x, d, z, goal):
+def update_maximum(kept, i, at, k, pulls, x, d, z, objective):
     """Keep the largest reward."""
     kept[i, at, k] = max(kept[i, at, k], x) if pulls > 1.0 else x
 
@@ -148,7 +148,7 @@ def moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
     return third, fourth
 
 
-def update_firsts(kept, i, at, k, pulls, x, d, z, goal):
+def update_firsts(kept, i, at, k, pulls, x, d, z, objective):
     """Keep the first rewards minus the anchor."""
     if pulls <= FIRSTS:
         kept[i, at + int(pulls) - 1, k] = d
@@ -164,7 +164,7 @@ def drawn_in_the_limit(kept, i, at, k, pulls, anchor, mean, variance, third, fou
     return limit_of_reweighted(pulls, mean, variance, third, fourth, key)
 
 
-def update_pairs(kept, i, at, k, pulls, x, d, z, goal):
+def update_pairs(kept, i, at, k, pulls, x, d, z, objective):
     """Keep the sum of products of consecutive rewards, and the first and last reward, all minus the anchor."""
     if pulls > 1.0:
         kept[i, at, k] += kept[i, at + 2, k] * d
@@ -179,9 +179,9 @@ def autocovariance(kept, i, at, k, pulls, anchor, mean, variance, third, fourth,
     return ((products - m * (2.0 * pulls * m - ends) + (pulls - 1.0) * m * m) / pulls,)
 
 
-def update_feature(kept, i, at, k, pulls, x, d, z, goal):
+def update_feature(kept, i, at, k, pulls, x, d, z, objective):
     """Keep sums of the objective's feature, its square, and its product with the reward minus the anchor."""
-    y = feature(x, *goal)
+    y = feature(x, *objective)
     kept[i, at, k] += y
     kept[i, at + 1, k] += y * y
     kept[i, at + 2, k] += d * y

@@ -60,13 +60,14 @@ def _is_required(field: Any) -> bool:
 
 @dataclass(frozen=True)
 class Policy(metaclass=_PolicyType):
-    """A rule for choosing arms. Subclasses add their parameters as dataclass fields.
+    """A rule for choosing arms. Subclasses add their parameters as dataclass fields, and define ``objective``: what the
+    policy tries to maximise, None if that is unknown.
 
     Examples
     --------
     >>> import sharpe_bandits as sb
     >>> policy = sb.UCBRSSR(L=0.5)
-    >>> isinstance(policy, sb.policies.Policy), policy.name, policy.goal
+    >>> isinstance(policy, sb.policies.Policy), policy.name, policy.objective
     (True, 'UCB-RSSR', RSSR(L=0.5))
     """
 
@@ -102,7 +103,7 @@ class Policy(metaclass=_PolicyType):
     def __repr__(self) -> str:
         """The parameters that are not the default ones."""
         usual = {f.name: self.title if f.name == "name" else f.default for f in dataclasses.fields(self) if f.init}
-        given = {name: getattr(self, name) for name, default in usual.items() if getattr(self, name) != default}
+        given = {name: self.parameter(name) for name, default in usual.items() if self.parameter(name) != default}
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def __post_init__(self) -> None:
@@ -117,10 +118,16 @@ class Policy(metaclass=_PolicyType):
     def check(self) -> None:
         """Raise if a parameter is out of range; may normalise parameters with :meth:`_set`."""
 
-    @property
-    def goal(self) -> Objective | None:
-        """The objective that the policy tries to maximise; None if it is unknown."""
-        raise AssertionError(f"{type(self).__name__} does not define its objective")
+    if TYPE_CHECKING:  # a property, or a parameter
+
+        @property
+        def objective(self) -> Objective | None:
+            """The objective that the policy tries to maximise; None if it is unknown."""
+
+    def parameter(self, name: str) -> Any:
+        """A parameter as it was given: no objective, if the policy made its own of L."""
+        value = getattr(self, name)
+        return None if getattr(value, "made_of_L", False) else value
 
     @property
     def n_recommended(self) -> int:
@@ -174,22 +181,22 @@ class Policy(metaclass=_PolicyType):
         horizon : int | None
             number of rounds, if it is known
         """
-        goal = self.goal
-        if goal is None:
+        objective = self.objective
+        if objective is None:
             return None
-        rate = goal.hurdle
-        if goal.rewards_risk_of_losses and all(
+        rate = objective.hurdle
+        if objective.rewards_risk_of_losses and all(
             pulls >= MIN_PULLS_FOR_WARNING and mean + 2 * math.sqrt(variance / pulls) < rate
             for _, pulls, mean, variance in arms
         ):
             return (
-                f"{self.name} maximises {type(goal).__name__}, and the mean of every arm is below {rate:g}, where it "
-                f"rewards risk: of two arms with the same loss the riskier one looks better. {MEAN_RISK}"
+                f"{self.name} maximises {type(objective).__name__}, and the mean of every arm is below {rate:g}, where "
+                f"it rewards risk: of two arms with the same loss the riskier one looks better. {MEAN_RISK}"
             )
-        for arm, pulls, mean, _ in arms if goal.rewards_losses else ():
+        for arm, pulls, mean, _ in arms if objective.rewards_losses else ():
             if pulls >= MIN_PULLS_FOR_WARNING and mean < rate:
                 return (
-                    f"{self.name} maximises {type(goal).__name__}, which squares the mean, and arm {arm!r} has a "
+                    f"{self.name} maximises {type(objective).__name__}, which squares the mean, and arm {arm!r} has a "
                     f"mean of {mean:.4g} after {pulls:g} pulls: the more it loses, the better it looks. Use a signed "
                     "objective: ScaleFreeUCB(L=...), or RSSR(L, signed=True) where the policy takes an objective; if "
                     "all arms lose, MeanRisk(aversion=...)"
@@ -200,7 +207,7 @@ class Policy(metaclass=_PolicyType):
         """Plain data from which :func:`policy_from_dict` makes the same policy."""
         data: dict[str, Any] = {"policy": type(self).__name__}
         for f in dataclasses.fields(self):
-            value = getattr(self, f.name)
+            value = self.parameter(f.name)
             data[f.name] = value.to_dict() if isinstance(value, Objective) else value
         return data
 
@@ -442,8 +449,8 @@ class FixedConfidencePolicy(Policy):
         """The arguments of both functions after the arm: those of the objective, and the value of W for an arm that has
         always paid the same, 0 if the objective has none.
         """
-        assert self.goal is not None
-        return self.goal.arguments(), float(self.goal.unseen_influence_variance or 0.0)
+        assert self.objective is not None
+        return self.objective.arguments(), float(self.objective.unseen_influence_variance or 0.0)
 
     def log_odds(self, arms: int) -> float:
         """``ln((K - 1) / delta)``: a union bound over the other arms, any of which could be mistaken for the best."""

@@ -21,10 +21,10 @@ def mv_lcb(arm: ArmRecord, t: int, rho: float, root_log: float) -> float:
     return rho * arm.mean - arm.variance + (5.0 + rho) * root_log / math.sqrt(arm.pulls)
 
 
-def greedy(arm: ArmRecord, t: int, epsilon: float, goal: tuple[float, ...]) -> float:
+def greedy(arm: ArmRecord, t: int, epsilon: float, objective: tuple[float, ...]) -> float:
     if uniform(arm.round_key, 0) < epsilon:
         return uniform(arm.key, 0)
-    return value(arm, *goal)
+    return value(arm, *objective)
 
 
 def round_robin(arm: ArmRecord, t: int) -> float:
@@ -49,7 +49,7 @@ class UCB1(IndexPolicy):
     least_pilot: ClassVar[int] = 1
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return Mean()
 
     formula = staticmethod(ucb1)
@@ -81,7 +81,7 @@ class MVLCB(IndexPolicy):
         self._set(rho=not_negative("rho", self.rho))
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return MeanVariance(self.rho)
 
     formula = staticmethod(mv_lcb)
@@ -100,7 +100,7 @@ class EpsilonGreedy(IndexPolicy):
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> sb.policies.EpsilonGreedy(sb.Sharpe(L=0.1), epsilon=0.05).goal
+    >>> sb.policies.EpsilonGreedy(sb.Sharpe(L=0.1), epsilon=0.05).objective
     Sharpe(L=0.1)
     """
 
@@ -114,14 +114,10 @@ class EpsilonGreedy(IndexPolicy):
         check_objective(self.objective)
         self._set(epsilon=probability("epsilon", self.epsilon))
 
-    @property
-    def goal(self) -> Objective:
-        return self.objective
-
     formula = staticmethod(greedy)
 
     def argument(self, name: str, horizon: int) -> Any:
-        return self.objective.arguments() if name == "goal" else super().argument(name, horizon)
+        return self.objective.arguments() if name == "objective" else super().argument(name, horizon)
 
 
 @dataclass(frozen=True)
@@ -143,10 +139,6 @@ class RoundRobin(IndexPolicy):
 
     def check(self) -> None:
         check_objective(self.objective)
-
-    @property
-    def goal(self) -> Objective:
-        return self.objective
 
     formula = staticmethod(round_robin)
 

@@ -53,10 +53,6 @@ class CustomPolicy(IndexPolicy):
         return int(self.factory.least_pilot)
 
     @property
-    def goal(self) -> Objective | None:
-        return self.objective
-
-    @property
     def formula(self) -> Callable[..., Any]:
         return self.factory.function
 
@@ -187,11 +183,10 @@ class PolicyFactory:
                     f"{self.name} needs a value for {p.name}, as in {self.function.__name__}({p.name}=1.0)"
                 )
             values.append((p.name, _number_or_table(p.name, value)))
-        goal = self.objective if objective is None else check_objective(objective)
         return CustomPolicy(
             self,
             tuple(values),
-            goal,
+            self.objective if objective is None else check_objective(objective),
             name=self.name if isinstance(name, str) and not name else name,
             pilot_fraction=pilot_fraction,
             pilot_pulls=pilot_pulls,

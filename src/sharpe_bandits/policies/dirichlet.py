@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from .._support.validation import finite
+from .._support.validation import finite, regulariser
 from ..errors import InvalidInputError
+from ..objectives import RSSR, Objective
 from ..objectives.influence import named
 from ..play.statistics import FIRSTS, ArmRecord
 from ..play.streams import log, normal, uniform
-from .scale_free import AnyObjective, ScaleFree, has_zero_variance
+from .base import IndexPolicy
+from .scale_free import AnyObjective, has_zero_variance
 
 
 def reweighted(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
@@ -26,10 +28,10 @@ def reweighted(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
 def redrawn_of(value: Callable[..., Any]) -> Callable[..., Any]:
     """The index of rho-NPTS without an anchor for the objective with this formula."""
 
-    def redrawn(arm: ArmRecord, t: int, goal: tuple[float, ...]) -> float:
+    def redrawn(arm: ArmRecord, t: int, objective: tuple[float, ...]) -> float:
         # The plain variance of the reweighted rewards: drawn_variance is scaled to be unbiased.
         plain = arm.drawn_variance * (arm.pulls - 1.0) / (arm.pulls + 1.0)
-        return value(arm.drawn_mean, plain, *goal)
+        return value(arm.drawn_mean, plain, *objective)
 
     return named(redrawn, value)
 
@@ -38,20 +40,20 @@ def redrawn_of(value: Callable[..., Any]) -> Callable[..., Any]:
 def anchored_of(value: Callable[..., Any]) -> Callable[..., Any]:
     """The index of rho-NPTS with an anchor: one more reward, of that value, among those that get weights."""
 
-    def anchored(arm: ArmRecord, t: int, goal: tuple[float, ...], anchor: float) -> float:
+    def anchored(arm: ArmRecord, t: int, objective: tuple[float, ...], anchor: float) -> float:
         plain = arm.drawn_variance * (arm.pulls - 1.0) / (arm.pulls + 1.0)
         # A weight of the flat Dirichlet distribution on s + 1 points is Beta(1, s), independent of how the others
         # share the rest. Numbers 0 to FIRSTS - 1 of the stream are taken by those.
         weight = 1.0 - math.exp(log(uniform(arm.key, FIRSTS)) / arm.pulls)
         away = anchor - arm.drawn_mean
         mean = arm.drawn_mean + weight * away
-        return value(mean, (1.0 - weight) * (plain + weight * away * away), *goal)
+        return value(mean, (1.0 - weight) * (plain + weight * away * away), *objective)
 
     return named(anchored, value)
 
 
 @dataclass(frozen=True)
-class ScaleFreeNPTS(ScaleFree):
+class ScaleFreeNPTS(IndexPolicy):
     r"""SF-NPTS: non-parametric Thompson sampling on the signed root of RSSR.
 
     In each round every arm's rewards get weights from the flat Dirichlet distribution, and the arm with the largest
@@ -68,6 +70,16 @@ class ScaleFreeNPTS(ScaleFree):
     title: ClassVar[str] = "SF-NPTS"
     citation: ClassVar[str] = "Riou & Honda, Bandit Algorithms Based on Thompson Sampling for Bounded Rewards, 2020"
     least_pilot: ClassVar[int] = 8  # reweighted means stay within the observed range, which takes a few rewards to show
+
+    L: float
+    risk_free: float = 0.0
+
+    def check(self) -> None:
+        self._set(L=regulariser("L", self.L), risk_free=finite("risk_free", self.risk_free))
+
+    @property
+    def objective(self) -> Objective:
+        return RSSR(self.L, self.risk_free, signed=True)
 
     formula = staticmethod(reweighted)
 
@@ -110,14 +122,14 @@ class NPTS(AnyObjective):
         super().check()
         if self.anchor is not None:
             self._set(anchor=finite("anchor", self.anchor))
-        if self.goal.has_feature:
+        if self.objective.has_feature:
             raise InvalidInputError(
-                f"{self.title} reweights mean and variance, and {self.goal!r} needs more; use ScaleFreeTS"
+                f"{self.title} reweights mean and variance, and {self.objective!r} needs more; use ScaleFreeTS"
             )
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return (redrawn_of if self.anchor is None else anchored_of)(self.goal.formula)
+        return (redrawn_of if self.anchor is None else anchored_of)(self.objective.formula)
 
     @property
     def score(self) -> Callable[..., Any] | None:

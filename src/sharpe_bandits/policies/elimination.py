@@ -19,10 +19,6 @@ class _OnObjective(EliminationPolicy):
         super().check()
         check_objective(self.objective)
 
-    @property
-    def goal(self) -> Objective:
-        return self.objective
-
 
 @dataclass(frozen=True)
 class _OnRSSR(EliminationPolicy):
@@ -35,7 +31,7 @@ class _OnRSSR(EliminationPolicy):
         self._set(L=regulariser("L", self.L), risk_free=finite("risk_free", self.risk_free))
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return RSSR(self.L, self.risk_free, self.signed)
 
 
@@ -179,7 +175,7 @@ class SHVV(_Halving):
     citation: ClassVar[str] = f"{PAPER}, Algorithm SHVV"
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return Variance()
 
 

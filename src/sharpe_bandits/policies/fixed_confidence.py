@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from .._support.validation import finite, regulariser
 from ..errors import InvalidInputError
-from ..objectives import RSSR, Objective
+from ..objectives import Objective
 from ..objectives.influence import named
 from ..play.fixed_confidence import top_two
 from ..play.statistics import ArmRecord
 from .base import FixedConfidencePolicy
-from .scale_free import Root, check_objective_or_L, has_zero_variance, root_of
+from .scale_free import Root, has_zero_variance, root_of, settle_objective
 
 #: After s pulls the relative error of a sample variance is about sqrt(kurtosis / s); W is inflated by this times its
 #: square.
@@ -28,14 +27,14 @@ def estimate_and_noise(root: Root) -> tuple[Callable[..., Any], Callable[..., An
     """
     estimate_of, w_of = root
 
-    def estimate(arm: ArmRecord, goal: tuple[float, ...], unseen: float) -> float:
-        h: float = estimate_of(arm, goal)
+    def estimate(arm: ArmRecord, objective: tuple[float, ...], unseen: float) -> float:
+        h: float = estimate_of(arm, objective)
         return h
 
-    def noise(arm: ArmRecord, goal: tuple[float, ...], unseen: float) -> float:
+    def noise(arm: ArmRecord, objective: tuple[float, ...], unseen: float) -> float:
         if has_zero_variance(arm):
             return unseen if unseen > 0.0 else math.inf
-        w: float = w_of(arm, goal, unseen, 0.0)
+        w: float = w_of(arm, objective, unseen, 0.0)
         v = arm.variance
         return w * (1.0 + _DOUBT * (arm.fourth / v / v) / arm.pulls)
 
@@ -93,33 +92,27 @@ class LUCB(FixedConfidencePolicy):
 
     L: float | None = None
     risk_free: float = 0.0
-    objective: Objective | None = field(default=None, kw_only=True)
+    objective: Objective = field(default=None, kw_only=True)  # type: ignore[assignment]  # made of L
 
     def check(self) -> None:
-        check_objective_or_L(self, self.L, self.risk_free, self.objective)
-        if self.objective is not None and self.objective.needs_covariate:
+        settle_objective(self)
+        if self.objective.needs_covariate:
             raise InvalidInputError(
                 f"{self.title} bounds its error for estimates from rewards alone, not for {self.objective!r}; use an "
                 "objective without a covariate, or a fixed budget, as in SuccessiveRejects(objective=...)"
             )
-        if self.objective is None:
-            remedy = "the regulariser keeps the ratio finite; take a tenth of the smallest variance if in doubt"
-            self._set(L=regulariser("L", self.L, remedy), risk_free=finite("risk_free", self.risk_free))
 
-    @property
-    def goal(self) -> Objective:
-        if self.objective is not None:
-            return self.objective
-        assert self.L is not None
-        return RSSR(self.L, self.risk_free, signed=True)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        settle_objective(self)  # earlier versions did not save it
 
     @property
     def estimate(self) -> Callable[..., Any]:
-        return estimate_and_noise(root_of(self.goal))[0]
+        return estimate_and_noise(root_of(self.objective))[0]
 
     @property
     def noise(self) -> Callable[..., Any]:
-        return estimate_and_noise(root_of(self.goal))[1]
+        return estimate_and_noise(root_of(self.objective))[1]
 
 
 @dataclass(frozen=True)

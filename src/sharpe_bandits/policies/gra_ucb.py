@@ -115,7 +115,7 @@ class GRAUCB(_GRA):
         self._set(rho=not_negative("rho", self.rho), alpha=inside("alpha", self.alpha))
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return MeanVariance(self.rho)
 
     formula = staticmethod(gra)
@@ -159,7 +159,7 @@ class ModifiedGRAUCB(_GRA):
             raise InvalidInputError('Modified-GRA-UCB has ddof=0 only with form="authors"; leave one of them out')
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return RSSR(self.L)
 
     @property

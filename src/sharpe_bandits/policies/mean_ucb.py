@@ -45,7 +45,7 @@ def kl_ucb(arm: ArmRecord, t: int) -> float:
 @dataclass(frozen=True)
 class _OnMean(IndexPolicy):
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return Mean()
 
     def nondecreasing(self, lowest: float) -> bool:

@@ -17,11 +17,11 @@ any arm, and IMED takes it to be one standard deviation behind the best.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
-from .._support.validation import finite, inside, positive, regulariser, true_or_false, whole
+from .._support.validation import inside, positive, true_or_false, whole
 from ..errors import InvalidInputError, shown
 from ..objectives import RSSR, Objective, check_objective
 from ..objectives.influence import influence_variance, named
@@ -53,22 +53,22 @@ class Root(NamedTuple):
     noise: Callable[..., Any]
 
 
-def root_of(goal: Objective) -> Root:
+def root_of(objective: Objective) -> Root:
     """The functions for an objective."""
-    if goal.has_feature:
+    if objective.has_feature:
         return Root(
-            estimate_by_feature(goal.root),
-            influence_variance_by_feature(goal.root, goal.spread_if_normal, goal.is_shrunk),
+            estimate_by_feature(objective.root),
+            influence_variance_by_feature(objective.root, objective.spread_if_normal, objective.is_shrunk),
         )
-    return Root(estimate_of(goal.root), influence_variance_of(goal.root))
+    return Root(estimate_of(objective.root), influence_variance_of(objective.root))
 
 
 @lru_cache
 def estimate_of(root: Callable[..., Any]) -> Callable[..., Any]:
     """h: the estimate that arms are compared by, for the objective of mean and variance with this root."""
 
-    def estimate(arm: ArmRecord, goal: tuple[float, ...]) -> float:
-        h, _, _, _ = root(arm.mean, arm.variance, *goal)
+    def estimate(arm: ArmRecord, objective: tuple[float, ...]) -> float:
+        h, _, _, _ = root(arm.mean, arm.variance, *objective)
         return h
 
     return named(estimate, root)
@@ -78,8 +78,8 @@ def estimate_of(root: Callable[..., Any]) -> Callable[..., Any]:
 def estimate_by_feature(root: Callable[..., Any]) -> Callable[..., Any]:
     """:func:`estimate_of` for an objective of the mean of a feature."""
 
-    def estimate(arm: ArmRecord, goal: tuple[float, ...]) -> float:
-        h, _, _, _ = root(arm.mean, arm.feature, *goal)
+    def estimate(arm: ArmRecord, objective: tuple[float, ...]) -> float:
+        h, _, _, _ = root(arm.mean, arm.feature, *objective)
         return h
 
     return named(estimate, root)
@@ -93,10 +93,10 @@ def influence_variance_of(root: Callable[..., Any]) -> Callable[..., Any]:
     ``largest`` instead.
     """
 
-    def stable_influence_variance(arm: ArmRecord, goal: tuple[float, ...], unseen: float, largest: float) -> float:
+    def stable_influence_variance(arm: ArmRecord, objective: tuple[float, ...], unseen: float, largest: float) -> float:
         degenerate = has_zero_variance(arm)
         v = largest if degenerate else arm.variance
-        _, by_mean, by_variance, scale = root(arm.mean, v, *goal)
+        _, by_mean, by_variance, scale = root(arm.mean, v, *objective)
         share = arm.pulls / (arm.pulls + PRIOR)
         third = share * arm.third
         fourth = share * arm.fourth + (1.0 - share) * 3.0 * v * v
@@ -117,11 +117,11 @@ def influence_variance_by_feature(
     """
     prior, floor = (0.0, 0.0) if is_shrunk else (PRIOR, FLOOR)
 
-    def stable_influence_variance(arm: ArmRecord, goal: tuple[float, ...], unseen: float, largest: float) -> float:
+    def stable_influence_variance(arm: ArmRecord, objective: tuple[float, ...], unseen: float, largest: float) -> float:
         degenerate = has_zero_variance(arm)
         v = largest if degenerate else arm.variance
-        _, by_mean, by_feature, scale = root(arm.mean, arm.feature, *goal)
-        covariance, spread = if_normal(arm.mean, v, *goal)
+        _, by_mean, by_feature, scale = root(arm.mean, arm.feature, *objective)
+        covariance, spread = if_normal(arm.mean, v, *objective)
         normal = influence_variance(v, covariance, spread, 0.0, by_mean, by_feature, 1.0)
         share = 0.0 if degenerate else arm.pulls / (arm.pulls + prior)
         covariance = share * arm.feature_covariance + (1.0 - share) * covariance
@@ -174,11 +174,11 @@ def upper_bound_of(root: Root, counted: Callable[..., Any], largest: Callable[..
     """
     estimate, w_of = root
 
-    def upper_bound(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float, c: float) -> float:
+    def upper_bound(arm: ArmRecord, t: int, objective: tuple[float, ...], unseen: float, c: float) -> float:
         # The distance whose divergence is c ln N; epsilon^2 is 2 ln N / s.
         exponent = c * arm.epsilon * arm.epsilon * arm.pulls / (counted(arm) - 2.0)
         grown = expm1(min(exponent, _LARGEST))
-        return estimate(arm, goal) + math.sqrt(w_of(arm, goal, unseen, largest(arm)) * grown)
+        return estimate(arm, objective) + math.sqrt(w_of(arm, objective, unseen, largest(arm)) * grown)
 
     return named(upper_bound, root.estimate, counted, largest)
 
@@ -188,17 +188,17 @@ def imed_of(root: Root) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The index of SF-IMED and its score for the objective with this root."""
     estimate, w_of = root
 
-    def imed(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float) -> float:
-        behind = arm.lead - estimate(arm, goal)
+    def imed(arm: ArmRecord, t: int, objective: tuple[float, ...], unseen: float) -> float:
+        behind = arm.lead - estimate(arm, objective)
         square = behind * behind
         # The leader itself is not behind; this form avoids 0 / 0 for an arm with W = 0.
-        ratio = square / w_of(arm, goal, unseen, arm.variance) if square > 0.0 else 0.0
+        ratio = square / w_of(arm, objective, unseen, arm.variance) if square > 0.0 else 0.0
         if unseen == 0.0 and square > 0.0 and has_zero_variance(arm):
             ratio = 1.0
         return -(0.5 * (arm.pulls - 2.0) * log1p(min(ratio, _LARGEST_RATIO)) + log(arm.pulls))
 
-    def score(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float) -> float:
-        return estimate(arm, goal)
+    def score(arm: ArmRecord, t: int, objective: tuple[float, ...], unseen: float) -> float:
+        return estimate(arm, objective)
 
     return named(imed, root.estimate), named(score, root.estimate)
 
@@ -213,8 +213,8 @@ def standard_error_of(root: Root) -> Callable[..., Any]:
     """The standard error of h, sqrt(W / (s - 2)), for the objective with this root."""
     w_of = root.noise
 
-    def standard_error(arm: ArmRecord, goal: tuple[float, ...], unseen: float, largest: float) -> float:
-        return math.sqrt(w_of(arm, goal, unseen, largest) * per_degree(arm))
+    def standard_error(arm: ArmRecord, objective: tuple[float, ...], unseen: float, largest: float) -> float:
+        return math.sqrt(w_of(arm, objective, unseen, largest) * per_degree(arm))
 
     return named(standard_error, root.estimate)
 
@@ -224,25 +224,30 @@ def sampled_of(root: Root, largest: Callable[..., Any]) -> Callable[..., Any]:
     """The index of SF-TS for the objective with this root; ``largest``: as for SF-UCB."""
     estimate, standard_error = root.estimate, standard_error_of(root)
 
-    def sampled(arm: ArmRecord, t: int, goal: tuple[float, ...], unseen: float, optimistic: float) -> float:
+    def sampled(arm: ArmRecord, t: int, objective: tuple[float, ...], unseen: float, optimistic: float) -> float:
         z = arm.standard_normal
         # The distance whose divergence is z^2 / 2: sqrt(W (e^x - 1)) with x = z^2 / (s - 2).
         growth = root_growth(min(z * z * per_degree(arm), _LARGEST))
-        away = z * standard_error(arm, goal, unseen, largest(arm)) * growth
-        return estimate(arm, goal) + (max(away, 0.0) if optimistic > 0.0 else away)
+        away = z * standard_error(arm, objective, unseen, largest(arm)) * growth
+        return estimate(arm, objective) + (max(away, 0.0) if optimistic > 0.0 else away)
 
     return named(sampled, root.estimate, largest)
 
 
-def check_objective_or_L(policy: Policy, L: Any, risk_free: Any, objective: Any) -> None:
-    """Raise unless a policy is given L, or an objective whose ratio is finite before rewards vary."""
-    kind = type(policy).__name__
+def settle_objective(policy: Any) -> None:
+    """Check a policy that takes L or an objective; signed RSSR becomes its objective if it is given L."""
+    kind, L, risk_free, objective = type(policy).__name__, policy.L, policy.risk_free, policy.objective
+    if getattr(objective, "made_of_L", False):  # that of a policy: a copy with other parameters is made
+        objective = None if L is not None else replace(objective)
     if objective is None:
         if L is None:
             raise InvalidInputError(
                 f"L must be a finite number above 0, got None; {policy.title} needs the regulariser L of RSSR, or "
                 f"another objective: {kind}(L=0.1) or {kind}(objective=sb.Sharpe(L=0.1))"
             )
+        objective = RSSR(L, risk_free, signed=True)
+        object.__setattr__(objective, "made_of_L", True)
+        policy._set(L=objective.L, risk_free=objective.risk_free, objective=objective)
         return
     if getattr(check_objective(objective), "L", 1.0) == 0.0:
         raise InvalidInputError(
@@ -254,55 +259,35 @@ def check_objective_or_L(policy: Policy, L: Any, risk_free: Any, objective: Any)
             f"{policy.title} takes L and risk_free from its objective; give L={L!r}, risk_free={risk_free!r} there, as "
             "in objective=sb.RSSR(L=0.1, risk_free=0.01, signed=True)"
         )
+    policy._set(objective=objective)
 
 
 @dataclass(frozen=True)
-class ScaleFree(IndexPolicy):
-    """Base class of policies for signed RSSR."""
+class AnyObjective(IndexPolicy):
+    """Base class of policies for any objective: signed RSSR if L is given."""
 
     least_pilot: ClassVar[int] = 3
 
     L: float | None = None
     risk_free: float = 0.0
+    objective: Objective = field(default=None, kw_only=True)  # type: ignore[assignment]  # made of L
 
     def check(self) -> None:
-        if self.L is None:
-            raise InvalidInputError(
-                f"L must be a finite number above 0, got None; {self.title} needs the regulariser L of RSSR: "
-                f"{type(self).__name__}(L=0.1)"
-            )
-        self._set(L=regulariser("L", self.L), risk_free=finite("risk_free", self.risk_free))
+        settle_objective(self)
 
-    @property
-    def goal(self) -> Objective:
-        assert self.L is not None
-        return RSSR(self.L, self.risk_free, signed=True)
-
-
-@dataclass(frozen=True)
-class AnyObjective(ScaleFree):
-    """Base class of policies for any objective: signed RSSR if L is given."""
-
-    objective: Objective | None = field(default=None, kw_only=True)
-
-    def check(self) -> None:
-        check_objective_or_L(self, self.L, self.risk_free, self.objective)
-        if self.objective is None:
-            super().check()
-
-    @property
-    def goal(self) -> Objective:
-        return super().goal if self.objective is None else self.objective
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        settle_objective(self)  # earlier versions did not save it
 
     @property
     def score(self) -> Callable[..., Any] | None:
-        return largest_variance if self.goal.unseen_influence_variance is None else None
+        return largest_variance if self.objective.unseen_influence_variance is None else None
 
     def argument(self, name: str, horizon: int) -> Any:
-        if name == "goal":
-            return self.goal.arguments()
+        if name == "objective":
+            return self.objective.arguments()
         if name == "unseen":
-            return float(self.goal.unseen_influence_variance or 0.0)
+            return float(self.objective.unseen_influence_variance or 0.0)
         return super().argument(name, horizon)
 
 
@@ -361,7 +346,7 @@ class ScaleFreeUCB(AnyObjective):
     def formula(self) -> Callable[..., Any]:
         counted = effective_pulls if self.dependent else all_pulls
         largest = own_variance if self.score is None else largest_variance_of_any
-        return upper_bound_of(root_of(self.goal), counted, largest)
+        return upper_bound_of(root_of(self.objective), counted, largest)
 
     def nondecreasing(self, lowest: float) -> bool:
         return self.score is None and not self.dependent  # h and W are constant, and the width grows with N
@@ -377,10 +362,10 @@ class _Forgetting(ScaleFreeUCB):
             raise InvalidInputError(
                 f"{self.title} forgets rewards, but not their autocorrelation; leave dependent=False"
             )
-        if self.goal.has_feature:
+        if self.objective.has_feature:
             raise InvalidInputError(
-                f"{self.title} forgets only what mean and variance are computed from, and {self.goal!r} needs more; "
-                "use ScaleFreeUCB"
+                f"{self.title} forgets only what mean and variance are computed from, and {self.objective!r} needs "
+                "more; use ScaleFreeUCB"
             )
 
     def _check_remembered(self, rounds: float, arms: int, remedy: str) -> None:
@@ -490,11 +475,11 @@ class ScaleFreeIMED(AnyObjective):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return imed_of(root_of(self.goal))[0]
+        return imed_of(root_of(self.objective))[0]
 
     @property
     def score(self) -> Callable[..., Any]:
-        return imed_of(root_of(self.goal))[1]
+        return imed_of(root_of(self.objective))[1]
 
 
 @dataclass(frozen=True)
@@ -533,4 +518,4 @@ class ScaleFreeTS(AnyObjective):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return sampled_of(root_of(self.goal), own_variance if self.score is None else largest_variance_of_any)
+        return sampled_of(root_of(self.objective), own_variance if self.score is None else largest_variance_of_any)

@@ -94,7 +94,7 @@ class ThompsonSampling(IndexPolicy):
         self._set(variance=positive("variance", self.variance))
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return Mean()
 
     formula = staticmethod(gaussian)
@@ -116,7 +116,7 @@ class MTS(IndexPolicy):
     least_pilot: ClassVar[int] = 1
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return Mean()
 
     formula = staticmethod(mts)
@@ -138,7 +138,7 @@ class VTS(IndexPolicy):
     branch_free: ClassVar[dict[Callable[..., Any], Callable[..., Any]]] = {gamma: gamma_branch_free}
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return MeanVariance(0.0)
 
     formula = staticmethod(vts)
@@ -165,7 +165,7 @@ class MVTS(IndexPolicy):
         self._set(rho=not_negative("rho", self.rho))
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return MeanVariance(self.rho)
 
     formula = staticmethod(mvts)
@@ -200,7 +200,7 @@ class ModifiedMVTS(IndexPolicy):
         one_of("form", self.form, get_args(ModifiedForm))
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return RSSR(self.L)
 
     @property
@@ -232,7 +232,7 @@ class NormalGammaTS(IndexPolicy):
         self._set(L=regulariser("L", self.L))
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return RSSR(self.L)
 
     formula = staticmethod(normal_gamma)
@@ -267,7 +267,7 @@ class SRTS(IndexPolicy):
         self._set(L=regulariser("L", self.L), rho=positive("rho", self.rho))
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return SharpeLike(self.L / self.rho)
 
     formula = staticmethod(srts)

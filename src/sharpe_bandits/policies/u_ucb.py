@@ -129,7 +129,7 @@ class UUCB(IndexPolicy):
         return 4.0 * max(1.0 / self.epsilon0, 2.0 * self.epsilon0**-1.5 * (abs(self.risk_free) + 1.0))
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return RSSR(self.epsilon0, self.risk_free, signed=True)
 
     @property

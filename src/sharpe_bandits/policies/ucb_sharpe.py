@@ -152,7 +152,7 @@ class UCBRSSR(_UCBSharpe):
         self._set(ddof=whole("ddof", self.ddof, 0, 1))
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return RSSR(self.L, self.risk_free)
 
     @property
@@ -195,7 +195,7 @@ class UCBSRLike(_UCBSharpe):
         one_of("first_term", self.first_term, get_args(FirstTerm))
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return SharpeLike(self.L, self.risk_free)
 
     @property

@@ -27,7 +27,7 @@ class UCBVV(IndexPolicy):
     citation: ClassVar[str] = f"{PAPER}, appendix A, Algorithm UCB-VV"
 
     @property
-    def goal(self) -> Objective:
+    def objective(self) -> Objective:
         return Variance()
 
     formula = staticmethod(index)

@@ -332,10 +332,10 @@ def merge(spec: Spec, chunks: Iterable[Chunk], truth: tuple[np.ndarray, np.ndarr
     if not spec.checkpoints:
         arrays["halfway"] = None
         end, pulls = np.array([spec.horizon], np.int64), arrays["final"][:, None, :].astype(np.int64)
-        return StoppingResult(policy.name, policy.to_dict(), policy.goal, end, 1, pulls, **arrays)
+        return StoppingResult(policy.name, policy.to_dict(), policy.objective, end, 1, pulls, **arrays)
     pulls = np.zeros((-(-spec.runs // spec.batch), len(spec.checkpoints), spec.environment.K), np.int64)
     for chunk in ordered:
         pulls[chunk.first_batch : chunk.first_batch + len(chunk.pulls)] += chunk.pulls
     times = np.array(spec.checkpoints, np.int64)
     arrays["switches"] = spec.environment.switches
-    return PolicyResult(policy.name, policy.to_dict(), policy.goal, times, spec.batch, pulls, **arrays)
+    return PolicyResult(policy.name, policy.to_dict(), policy.objective, times, spec.batch, pulls, **arrays)

@@ -62,10 +62,10 @@ def chosen_policies(
             raise InvalidInputError(
                 f"{policy.name} looks for {policy.n_recommended} columns, but one is held at a time; pass m=1"
             )
-        if aversion is not None and policy.goal is not None and policy.goal.rewards_risk_of_losses:
+        if aversion is not None and policy.objective is not None and policy.objective.rewards_risk_of_losses:
             raise InvalidInputError(
-                f"{policy.name} goes by {policy.goal!r}, which rewards the risk of costs; pass another objective, as "
-                f"in 'ScaleFreeUCB:objective=MeanRisk,aversion={aversion:g}'"
+                f"{policy.name} goes by {policy.objective!r}, which rewards the risk of costs; pass another objective, "
+                f"as in 'ScaleFreeUCB:objective=MeanRisk,aversion={aversion:g}'"
             )
         if aversion is None and _unsigned(policy):
             raise InvalidInputError(

@@ -191,7 +191,7 @@ def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) 
         error = float(Variance().standard_error(known)) / (2 * math.sqrt(known.variance)) if varies else None
         row["standard_deviation_error"] = error
         found.append(row)
-    of = "sharpe" if agent.policy.goal is None else "value"
+    of = "sharpe" if agent.policy.objective is None else "value"
     chances = _best_probabilities(found, of, scale if of == "sharpe" else 1.0)
     return [
         {**{key: value for key, value in row.items() if key != "errors"}, "best_probability": chance}

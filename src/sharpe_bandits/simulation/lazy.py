@@ -229,7 +229,7 @@ def pilot_checkpoints(pilot, count, cell, out, r):
     return check
 
 
-def lazy(game, rewards, tables, arguments, goal, out):
+def lazy(game, rewards, tables, arguments, objective, out):
     """Play runs one after the other, with the same results as side by side.
 
     An index lies between its value when last evaluated (``low``) and its value when the bounds expire (``high``). The
@@ -430,6 +430,6 @@ def lazy(game, rewards, tables, arguments, goal, out):
             out.final[r, i] = count[i]
         mean, variance = state[MEAN], state[VARIANCE]
         for i in range(count_arms):
-            low[i] = value(record_of_unplayed(state, i, np.nan), *goal)
+            low[i] = value(record_of_unplayed(state, i, np.nan), *objective)
         out.recommended[r, 0] = best_value(low[:count_arms])
         out.reward_mean[r], out.reward_variance[r] = pooled(pulls, mean, variance, count_arms)

@@ -48,7 +48,7 @@ class FormulaPointers(NamedTuple):
 
 
 def formula_pointers(
-    bindings: Bindings, arguments: tuple[Any, ...], goal: tuple[float, ...], trusted: bool
+    bindings: Bindings, arguments: tuple[Any, ...], objective: tuple[float, ...], trusted: bool
 ) -> FormulaPointers | None:
     """Pointers to the formulas of a policy; None if an argument of its index is neither a number nor a table of numbers
     nor a tuple of these.
@@ -59,7 +59,7 @@ def formula_pointers(
         placeholder function -> formula
     arguments : tuple[Any, ...]
         the arguments of the index
-    goal : tuple[float, ...]
+    objective : tuple[float, ...]
         the arguments of the objective
     trusted : bool
         whether the index is known not to raise exceptions
@@ -71,7 +71,7 @@ def formula_pointers(
         of_index = {**bindings, formulas.unpacked: _unpacked(_expression(arguments, slots))}
     except TypeError:
         return None
-    of_value = {**bindings, formulas.unpacked: _unpacked(_expression(goal, []))}
+    of_value = {**bindings, formulas.unpacked: _unpacked(_expression(objective, []))}
     record = types.NamedTuple([uint64 if kind is int else float64 for kind in record_kinds().values()], ArmRecord)
     floats = types.Array(float64, 1, "C")
     target = pointers.index_target if trusted else pointers.guarded_index_target
@@ -84,7 +84,7 @@ def formula_pointers(
     if bindings[formulas.feature] is formulas.no_feature:  # one pointer for all objectives
         of_feature = {formulas.feature: formulas.no_feature, formulas.unpacked: _unpacked("()")}
     feature = pointer(pointers.feature_target, of_feature, float64(float64, floats))
-    return FormulaPointers((_filled(slots), index, score), (np.array(goal, float), value, feature), of_index)
+    return FormulaPointers((_filled(slots), index, score), (np.array(objective, float), value, feature), of_index)
 
 
 def _expression(argument: Any, slots: list[Any]) -> str:

@@ -96,7 +96,7 @@ def allocated_arm(allocation, shares, state, rule, pilot, decision, seed, run, a
     return a
 
 
-def reference(game, rule, feedback, holding, allocation, rewards, arguments, goal, out, portfolio):
+def reference(game, rule, feedback, holding, allocation, rewards, arguments, objective, out, portfolio):
     """Play runs one after the other.
 
     ``rule``: a :class:`~.state.Rule`; ``allocation``: an :class:`~.allocation.Allocation`, which only games without a
@@ -156,7 +156,7 @@ def reference(game, rule, feedback, holding, allocation, rewards, arguments, goa
                         x = paid[u] if i == played[u] else np.nan
                     if x == x:
                         z = recorded(arms, row, count_arms, u if late else told) if has_covariate else np.nan
-                        observe(state, i, x, z, told, window, goal)
+                        observe(state, i, x, z, told, window, objective)
                 if late:
                     state.pending[played[u]] -= 1.0
                 told += 1
@@ -259,7 +259,7 @@ def reference(game, rule, feedback, holding, allocation, rewards, arguments, goa
             less = 1.0 / (weight - 1.0) if weight > 1.0 else 0.0
             mean[i], variance[i], _ = summary(sums.anchor[i], sums.sum1[i], sums.sum2[i], 1.0 / weight, less)
             arm = record_of(sums, state.kept, i, 0.0, np.nan, 0.0, run_key, run_key, np.nan, np.nan)
-            indices[i] = value(arm, *goal)
+            indices[i] = value(arm, *objective)
         out.recommended[r, 0] = best_value(indices)
         if late or window > 0 or discount < 1.0 or feedback.full:
             out.reward_mean[r], out.reward_variance[r], _ = summary(

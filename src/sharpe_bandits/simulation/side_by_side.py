@@ -85,7 +85,7 @@ def draw_normals(state, keys, t, begin):
             state[i, at, k], state[i, at + 1, k] = normal_pair(keys[i, KEY, k], t)
 
 
-def side_by_side(game, rewards, tables, arguments, goal, out):
+def side_by_side(game, rewards, tables, arguments, objective, out):
     """Play runs, LANES in parallel, evaluating every index in every round."""
     first, runs, horizon, pilot = game
     arms, row_step, seed = rewards
@@ -134,7 +134,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                     sum2 += d * d
                     sum3 += d * d * d
                     sum4 += d * d * d * d
-                    update_statistics(state, i, ROWS, k, np.float64(j + 1), x, d, np.nan, goal)
+                    update_statistics(state, i, ROWS, k, np.float64(j + 1), x, d, np.nan, objective)
                     if traced and k < lanes:
                         out.choices[block + k, j * count_arms + i] = i
                         out.rewards[block + k, j * count_arms + i] = x
@@ -218,7 +218,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
                 state[a, MEAN, k], state[a, VARIANCE, k], state[a, SECOND, k] = summary(
                     anchor, sum1, sum2, inverse, inverse_at(tables, s - 1)
                 )
-                update_statistics(state, a, ROWS, k, np.float64(s), x, d, np.nan, goal)
+                update_statistics(state, a, ROWS, k, np.float64(s), x, d, np.nan, objective)
                 if keeps_powers():
                     sum3 = state[a, SUM3, k] + d * d * d
                     sum4 = state[a, SUM4, k] + d * d * d * d
@@ -241,7 +241,7 @@ def side_by_side(game, rewards, tables, arguments, goal, out):
             mean, variance = state[:, MEAN, k], state[:, VARIANCE, k]
             for i in range(count_arms):
                 arm = arm_of(state, keys, i, k, horizon, np.nan, round_keys[ROUND_KEY, k], np.nan, False)
-                values[i] = value(arm, *goal)
+                values[i] = value(arm, *objective)
             out.recommended[block + k, 0] = best_value(values)
             out.reward_mean[block + k], out.reward_variance[block + k] = pooled(
                 state[:, PULLS, k], mean, variance, count_arms

@@ -88,7 +88,7 @@ class PolicyContract:
         require(
             kind.title and kind.citation and kind.__doc__, f"{kind.__name__} needs a title, a citation and a docstring"
         )
-        goal = policy.goal
+        goal = policy.objective
         require(goal is None or isinstance(goal, Objective), f"the goal {goal!r} is not an objective")
         renamed = policy_from_dict({**policy.to_dict(), "name": "another"})
         require(renamed.name == "another" and renamed != policy, f"{policy!r} cannot be renamed")
@@ -177,7 +177,7 @@ class PolicyContract:
         if policy.stops_itself:
             return  # played by identify, which has no given horizon
         tape, rounds, runs = self.tape(policy), self.rounds(policy), 3
-        objective = policy.goal or Mean()
+        objective = policy.objective or Mean()
         gaps = gaps_of(tape.true_values(objective, 0, 1))[0]
         totals = [
             gaps[trace(policy, tape, horizon=rounds, seed=self.seed, run=run).choices].sum() for run in range(runs)

@@ -99,15 +99,15 @@ class Agent:
         self._all = self._state
         self._observe = substituted(arm_state.observe, layout.bindings)
         self._record_of = substituted(record_of, layout.bindings)
-        self._goal_arguments = () if policy.goal is None else policy.goal.arguments()
+        self._objective_arguments = () if policy.objective is None else policy.objective.arguments()
         self._maximum = np.full(k, -math.inf)
         self._n_pending = 0  # sum of pending
         self._leading: tuple[int, int] | None = None
 
     def _layout(self) -> StatisticsLayout:
         """The statistics that the policy's formulas and its objective read."""
-        goal = self.policy.goal
-        return layout_for(FEATURE if goal is not None and goal.has_feature else (), goal)
+        objective = self.policy.objective
+        return layout_for(FEATURE if objective is not None and objective.has_feature else (), objective)
 
     @property
     def _pulls(self) -> np.ndarray:
@@ -137,13 +137,19 @@ class Agent:
         with self._lock:
             arms, pulls, estimates, head = list(self.arms), self.pulls, self.estimates(), repr(self).strip("<>")
             values = self.values()
-        goal = self.policy.goal
+        objective = self.policy.objective
         mean_head = "mean" if self.direction == "max" else "mean cost"
-        columns = ["arm", "pulls", mean_head, "standard deviation", *([] if goal is None else [type(goal).__name__])]
+        columns = [
+            "arm",
+            "pulls",
+            mean_head,
+            "standard deviation",
+            *([] if objective is None else [type(objective).__name__]),
+        ]
         rows = []
         for arm in arms[:_SHOWN]:
             mean, variance = estimates[arm]
-            numbers = [mean, math.sqrt(variance), *([] if goal is None else [values[arm]])]
+            numbers = [mean, math.sqrt(variance), *([] if objective is None else [values[arm]])]
             rows.append([arm, pulls[arm], *(None if math.isnan(x) else x for x in numbers)])
         if len(arms) > _SHOWN:
             rows.append([f"and {len(arms) - _SHOWN} more"])
@@ -176,9 +182,9 @@ class Agent:
         ``objective`` defaults to the policy's own, or to the Sharpe ratio if it has none.
         """
         with self._lock:
-            goal = self._objective(objective)
+            objective = self._objective(objective)
             arms, statistics = list(self.arms), self._statistics(self._all)
-        sequence = intervals(statistics, goal, alpha=alpha, arms=len(arms))
+        sequence = intervals(statistics, objective, alpha=alpha, arms=len(arms))
         columns = sequence.estimate, sequence.low, sequence.high, sequence.heavy_tailed
         rows = zip(*(column.tolist() for column in columns), strict=True)
         return {arm: Interval(*row) for arm, row in zip(arms, rows, strict=True)}
@@ -186,16 +192,16 @@ class Agent:
     @property
     def objective(self) -> Objective | None:
         """The objective that statements about arms are made of: the policy's own, estimated from rewards alone."""
-        return None if self.policy.goal is None else self.policy.goal.unadjusted
+        return None if self.policy.objective is None else self.policy.objective.unadjusted
 
     def _objective(self, objective: Objective | None) -> Objective | None:
         """The given objective, or the policy's own, whose statistics the agent keeps."""
-        if objective is None or objective in (self.policy.goal, self.objective):
+        if objective is None or objective in (self.policy.objective, self.objective):
             return self.objective
         if objective.has_feature:
             raise InvalidInputError(
-                f"this agent keeps moments and what {self.policy.goal!r} needs, but not what {objective!r} needs; pass "
-                "an objective of mean and variance, or give the policy this one, as in ScaleFreeUCB(objective=...)"
+                f"this agent keeps moments and what {self.policy.objective!r} needs, but not what {objective!r} needs; "
+                "pass an objective of mean and variance, or give the policy this one, as in ScaleFreeUCB(objective=...)"
             )
         return objective
 
@@ -255,7 +261,7 @@ class Agent:
         """The statistics of all arms, as arrays."""
         rows = [statistics_of(*(float(column[i]) for column in state.sums)) for i in range(len(self.arms))]
         statistics = Statistics(*np.array(rows).T)
-        if self.policy.goal is None or not self.policy.goal.has_feature:
+        if self.policy.objective is None or not self.policy.objective.has_feature:
             return statistics
         records = [self._arm_record(i) if n > 0 else None for i, n in enumerate(statistics.pulls)]
         columns = {name: np.array([getattr(arm, name, math.nan) for arm in records]) for name in FEATURE}
@@ -346,8 +352,8 @@ class Agent:
 
     def check_covariate(self, covariate: float | None) -> float:
         """The covariate of a round, NaN if there is none; raises unless it is what the objective needs."""
-        goal = self.policy.goal
-        if goal is None or not goal.needs_covariate:
+        objective = self.policy.objective
+        if objective is None or not objective.needs_covariate:
             if covariate is not None:
                 raise InvalidInputError(
                     f"covariate={shown(covariate)}, but {self.policy.name} does not use a covariate; leave it out, or "
@@ -358,7 +364,7 @@ class Agent:
         z = math.nan if covariate is None else real(covariate)
         if not is_supported_reward(z):
             raise InvalidInputError(
-                f"{goal!r} needs the covariate of every round, a finite number, got {shown(covariate)}; pass "
+                f"{objective!r} needs the covariate of every round, a finite number, got {shown(covariate)}; pass "
                 "covariate=..., what was seen in that round whichever arm was played; nothing was recorded"
             )
         return self.as_told(z)
@@ -400,7 +406,7 @@ class Agent:
                 self._check_pending(arm)
             used = self._takes(arm)
             if used:
-                needs = self.policy.goal is not None and self.policy.goal.needs_covariate
+                needs = self.policy.objective is not None and self.policy.objective.needs_covariate
                 self._tell(arm, self.as_told(reward), self.check_covariate(covariate if needs else None))
             if pending:
                 self._end(arm)
@@ -526,7 +532,7 @@ class Agent:
 
     def _record(self, i: int, x: float, z: float) -> None:
         """Record a reward of arm i in round t, and the covariate of that round."""
-        self._observe(self._state, i, x, z, self.t, 0, self._goal_arguments)
+        self._observe(self._state, i, x, z, self.t, 0, self._objective_arguments)
 
     @property
     def _over(self) -> bool:
@@ -565,19 +571,19 @@ class Agent:
         return mean_and_variance(sums.pulls[i], sums.anchor[i], sums.sum1[i], sums.sum2[i])
 
     def _best(self, among: list[int]) -> int:
-        goal = self.policy.goal
+        objective = self.policy.objective
         if not among:
             raise InvalidInputError("nothing can be recommended before an arm has two rewards; ask and tell first")
-        if goal is None:
+        if objective is None:
             return int(max(among, key=lambda i: (self._pulls[i], -i)))
-        return max(among, key=lambda i: (self._value(goal, i), -i))
+        return max(among, key=lambda i: (self._value(objective, i), -i))
 
-    def _value(self, goal: Objective, i: int) -> float:
+    def _value(self, objective: Objective, i: int) -> float:
         """The estimated objective of arm i, which has rewards."""
-        if goal.has_feature:
-            return float(goal.value(self._arm_record(i)))
+        if objective.has_feature:
+            return float(objective.value(self._arm_record(i)))
         mean, variance = self._estimate(i)
-        return float(goal.value(Statistics(mean=mean, variance=variance)))
+        return float(objective.value(Statistics(mean=mean, variance=variance)))
 
     def _arm_record(self, i: int) -> Any:
         """What a formula sees of arm i, which has rewards."""
@@ -586,11 +592,11 @@ class Agent:
 
     def values(self) -> dict[Any, float]:
         """Estimate of the policy's objective for each arm (NaN if there are too few rewards, or no objective)."""
-        goal = self.policy.goal
+        objective = self.policy.objective
         with self._lock:
-            enough = [goal is not None and self._state.sums.pulls[i] > 1 for i in range(len(self.arms))]
+            enough = [objective is not None and self._state.sums.pulls[i] > 1 for i in range(len(self.arms))]
             return {
-                arm: self._value(goal, i) if goal is not None and enough[i] else math.nan
+                arm: self._value(objective, i) if objective is not None and enough[i] else math.nan
                 for i, arm in enumerate(self.arms)
             }
 

@@ -42,11 +42,11 @@ class EliminationAgent(Agent):
         self._now = self._state if policy.keeps_samples else arm_state.new_state(k, self._state.kept.shape[1], 0)
         self._due = np.full(k, self._phases[0][0])
         #: For every phase played: pulls per arm, variances and second moments of its arms.
-        bounded = isinstance(policy.goal, RSSR) and k <= MAX_BOUNDED and policy.n_recommended == 1
+        bounded = isinstance(policy.objective, RSSR) and k <= MAX_BOUNDED and policy.n_recommended == 1
         plain = policy.share is elimination.share_equally and policy.decide_on is elimination.drop_worst
         self._played: list[Any] | None = [] if bounded and plain else None
-        goal = policy.goal or Mean()
-        self._goal_arguments = goal.arguments()
+        objective = policy.objective or Mean()
+        self._objective_arguments = objective.arguments()
         bindings = phase_bindings(policy)
         self._update = substituted(formulas.update_statistics, bindings)
         self._decide = specialise(elimination.end_phase, bindings)
@@ -83,16 +83,16 @@ class EliminationAgent(Agent):
                     "with this version of the library"
                 )
             phases = [PlayedPhase(n, self._rule.halves, v, m) for n, v, m in played]
-        goal = self.policy.goal
-        assert isinstance(goal, RSSR)
-        return path_error(phases, goal.L, gap, form, lower=lower, upper=upper, risk_free=goal.risk_free)
+        objective = self.policy.objective
+        assert isinstance(objective, RSSR)
+        return path_error(phases, objective.L, gap, form, lower=lower, upper=upper, risk_free=objective.risk_free)
 
     def _note_phase(self, alive: np.ndarray) -> None:
         """Keep the data of the finished phase for :meth:`error_bound`."""
         if self._played is None:
             return
-        assert isinstance(self.policy.goal, RSSR)
-        rate = self.policy.goal.risk_free
+        assert isinstance(self.policy.objective, RSSR)
+        rate = self.policy.objective.risk_free
         rows = []
         for i in alive:
             n, sum1, sum2, _, _, anchor = (column[i] for column in self._now.sums)
@@ -160,7 +160,7 @@ class EliminationAgent(Agent):
         if self._now is not self._state:
             sums = self._now.sums
             sums.anchor[i] = self._state.sums.anchor[i]
-            self._update(self._now.kept, i, 0, 0, sums.pulls[i] + 1.0, x, d, z, self._goal_arguments)
+            self._update(self._now.kept, i, 0, 0, sums.pulls[i] + 1.0, x, d, z, self._objective_arguments)
             arm_state.add(sums, i, d, 1.0)
         self._due[i] -= 1
         while not self._over and not self._due.any():
@@ -169,7 +169,7 @@ class EliminationAgent(Agent):
     def prepare(self) -> None:
         with self._lock:
             alive, (pulls, keep) = np.arange(len(self.arms)), self._phases[0][:2]
-            goal, quota = self._goal_arguments, np.zeros(keep, np.int64)
+            objective, quota = self._objective_arguments, np.zeros(keep, np.int64)
             self._decide(
                 self._example_sums(),
                 self._now.kept,
@@ -178,10 +178,10 @@ class EliminationAgent(Agent):
                 keep,
                 self._rule.n_recommended,
                 self._taken.copy(),
-                goal,
+                objective,
                 *self._room,
             )
-            self._share(self._example_sums(), self._now.kept, alive, keep, pulls, keep == len(alive), goal, quota)
+            self._share(self._example_sums(), self._now.kept, alive, keep, pulls, keep == len(alive), objective, quota)
 
     def _end_phase(self) -> None:
         alive = np.array(self._alive, np.int64)
@@ -189,7 +189,9 @@ class EliminationAgent(Agent):
         self._note_phase(alive)
         kept_all = keep == len(alive)
         sums, kept = self._now.sums, self._now.kept
-        self._decide(sums, kept, alive, len(alive), keep, self._wanted, self._taken, self._goal_arguments, *self._room)
+        self._decide(
+            sums, kept, alive, len(alive), keep, self._wanted, self._taken, self._objective_arguments, *self._room
+        )
         self._phase += 1
         self._due[:] = 0
         self._alive = [] if self._over else [int(i) for i in alive[:keep]]
@@ -197,7 +199,7 @@ class EliminationAgent(Agent):
             return
         quota = np.zeros(keep, np.int64)
         pulls = self._phases[self._phase][0]
-        self._share(self._state.sums, kept, alive, keep, pulls, kept_all, self._goal_arguments, quota)
+        self._share(self._state.sums, kept, alive, keep, pulls, kept_all, self._objective_arguments, quota)
         self._due[self._alive] = quota
         if self._now is not self._state:
             arm_state.reset(self._now)

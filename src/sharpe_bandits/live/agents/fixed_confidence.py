@@ -33,7 +33,7 @@ class FixedConfidenceAgent(Agent):
         self._decide = specialise(fixed_confidence.decide, fixed_confidence_bindings(policy))
 
     def _layout(self) -> StatisticsLayout:
-        return layout_for(mentions(self._rule.estimate) | mentions(self._rule.noise), self._rule.goal)
+        return layout_for(mentions(self._rule.estimate) | mentions(self._rule.noise), self._rule.objective)
 
     @property
     def _in_pilot(self) -> bool:

@@ -60,7 +60,10 @@ class IndexAgent(Agent):
         self._arguments: tuple[Any, ...] | None = None
         self._room = 0
         check_index(policy, horizon or 1000, 0.0)
-        self._bindings = {**policy_bindings(policy, horizon), formulas.value: (policy.goal or Mean()).record_formula}
+        self._bindings = {
+            **policy_bindings(policy, horizon),
+            formulas.value: (policy.objective or Mean()).record_formula,
+        }
         self._reads = policy.score is not None, draws_normals(policy)
         self._random = IndexFamily().is_random(policy)
 
@@ -189,7 +192,7 @@ class ForgetfulAgent(IndexAgent):
     def _record(self, i: int, x: float, z: float) -> None:
         self._make_room(self.t % self._window + 1 if self._window else 1)
         self._forget(self._state.sums, self._state.window, self.t, self._window, self._discount)
-        self._observe(self._state, i, x, z, self.t, self._window, self._goal_arguments)
+        self._observe(self._state, i, x, z, self.t, self._window, self._objective_arguments)
         self._observe_all(self._all, i, x, z, self.t, 0, ())
 
     def _make_room(self, rounds: int) -> None:

@@ -79,7 +79,7 @@ def evaluate(storage: Storage, campaign: int, settings: Settings, policy: Policy
     mean = predicted + w * (reward - model)
     square = predicted_square + w * (reward**2 - model_square)
     values: dict[str, Any] = {}
-    goal = None if policy.goal is None else policy.goal.unadjusted
+    goal = None if policy.objective is None else policy.objective.unadjusted
     if goal is not None and not goal.has_feature:
         sign = -1.0 if settings.direction == "min" else 1.0
         ones = np.ones(len(reward))

@@ -181,9 +181,9 @@ class Settings:
         settings = cls(plain(policy.to_dict()), arms, choices_revision=policy.choices_revision, **options)
         if settings.default_reward is not None and settings.lease is None:
             raise InvalidInputError("default_reward is the reward of an expired decision; give a lease, too")
-        if settings.default_reward is not None and policy.goal is not None and policy.goal.needs_covariate:
+        if settings.default_reward is not None and policy.objective is not None and policy.objective.needs_covariate:
             raise InvalidInputError(
-                f"{policy.goal!r} needs a covariate with every reward, and a default_reward has none; leave it out"
+                f"{policy.objective!r} needs a covariate with every reward, and a default_reward has none; leave it out"
             )
         if settings.explore and not policy.minimises_regret:
             raise InvalidInputError(
@@ -266,6 +266,6 @@ def checked(policy: Policy | None, arms: Any, options: Options) -> dict[str, Any
 def policy_from_text(text: str, L: float | None, risk_free: float) -> Policy:
     """The policy that a text such as "SF-UCB:c=0.5" names; with the regulariser ``L`` if the text has none."""
     (policy,) = policies_by_name([text], L=1.0 if L is None else L, risk_free=risk_free)
-    if L is None and "L=" not in text and ("objective=" not in text or hasattr(policy.goal, "L")):
+    if L is None and "L=" not in text and ("objective=" not in text or hasattr(policy.objective, "L")):
         raise InvalidInputError("give L (--L), in the unit of the variance of a reward: 1e-5 for daily returns of 1%")
     return policy

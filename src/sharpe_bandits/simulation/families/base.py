@@ -106,9 +106,9 @@ class Family:
 
 def check_covariate(policy: Policy, has_covariate: bool) -> None:
     """Raise if a policy needs a covariate where there is none."""
-    if policy.goal is not None and policy.goal.needs_covariate and not has_covariate:
+    if policy.objective is not None and policy.objective.needs_covariate and not has_covariate:
         raise InvalidInputError(
-            f"{policy.name} maximises {policy.goal!r}, which needs a covariate in every round; simulate it on a "
+            f"{policy.name} maximises {policy.objective!r}, which needs a covariate in every round; simulate it on a "
             'FactorBandit or a Tape(..., clock="rounds", covariate=...), and replay it with a benchmark'
         )
 

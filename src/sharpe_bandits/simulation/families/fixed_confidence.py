@@ -72,4 +72,4 @@ def fixed_confidence_bindings(policy: FixedConfidencePolicy) -> dict[Any, Any]:
     """Bindings of a kernel's placeholders for a fixed-confidence policy."""
     read = mentions(policy.estimate) | mentions(policy.noise)
     functions = {formulas.estimate: policy.estimate, formulas.noise: policy.noise, formulas.turns: policy.turns}
-    return {**functions, **layout_for(read, policy.goal).bindings}
+    return {**functions, **layout_for(read, policy.objective).bindings}

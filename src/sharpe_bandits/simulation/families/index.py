@@ -65,9 +65,9 @@ class Loop:
 
     def __init__(self, policy: IndexPolicy, horizon: int, bindings: dict[Any, Any], inlined: bool = False) -> None:
         self.policy = policy
-        self._arguments = policy.arguments(horizon), (policy.goal or Mean()).arguments()
+        self._arguments = policy.arguments(horizon), (policy.objective or Mean()).arguments()
         self._pointers = None
-        if not inlined and not is_disabled() and (policy.goal or Mean()).statistic is None:
+        if not inlined and not is_disabled() and (policy.objective or Mean()).statistic is None:
             self._pointers = formula_pointers(bindings, *self._arguments, not policy.users_own)
         if self._pointers:
             # One kernel keeps all statistics and serves all policies, except those statistics that draw random numbers.
@@ -160,7 +160,7 @@ class IndexFamily(Family):
                 pays = comparisons * (COMPARISON + arms) < probe * spec.horizon * (ROUND + arms)
                 pays = pays or not _pays_to_compile(spec, kernels.side_by_side)
                 _play(spec, chunk, table, kernels.lazy if pays else kernels.side_by_side, probe, runs)
-        if spec.policy.goal is None:
+        if spec.policy.objective is None:
             chunk.recommended[:, 0] = chunk.final.argmax(axis=1)
 
     def hold(
@@ -233,7 +233,7 @@ def _work(spec: Spec) -> int:
 
 def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, end: int) -> int:
     """Play some runs of a chunk; returns how often the lazy kernel had to compare arms."""
-    policy, goal = _policy(spec), spec.policy.goal or Mean()
+    policy, objective = _policy(spec), spec.policy.objective or Mean()
     game = Game(chunk.first + begin, end - begin, spec.horizon, policy.pilot(spec.horizon, spec.environment.K))
     rewards = source_of(spec, table, begin, end)
     out = outputs_of(spec, chunk, begin, end)
@@ -242,8 +242,8 @@ def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
         kernel.play(game, rule, feedback, _NO_HOLDING, _allocation(spec), rewards, out=out)
     else:
         call_kernel(
-            policy, kernel, game, rewards, tables_for(spec.horizon), policy.arguments(spec.horizon), goal.arguments(),
-            out,
+            policy, kernel, game, rewards, tables_for(spec.horizon), policy.arguments(spec.horizon),
+            objective.arguments(), out,
         )  # fmt: skip
     if out.status[0] == NOT_A_NUMBER:
         run, arm, t, pulls = (int(v) for v in out.status[1:5])
@@ -271,8 +271,8 @@ def is_plain(spec: Spec) -> bool:
     """Whether a spec is the plain game that the fast kernels play: the policy decides alone, nothing is forgotten, and
     the reward of the arm played is seen before the next round.
     """
-    goal = spec.policy.goal
-    changed = spec.has_rules or spec.has_delayed_rewards or (goal is not None and goal.needs_covariate)
+    objective = spec.policy.objective
+    changed = spec.has_rules or spec.has_delayed_rewards or (objective is not None and objective.needs_covariate)
     return not changed and spec.feedback == "bandit" and _policy(spec).forgetting == NO_FORGETTING
 
 
@@ -340,7 +340,7 @@ def draws_normals(policy: IndexPolicy) -> bool:
 def bindings_for(policy: IndexPolicy, horizon: int, by_round: bool) -> dict[Any, Any]:
     """Bindings of a kernel's placeholders for a policy; ``by_round``: whether rewards are indexed by round."""
     return {
-        formulas.value: (policy.goal or Mean()).record_formula,
+        formulas.value: (policy.objective or Mean()).record_formula,
         formulas.by_round: formulas.constant(by_round),
         **policy_bindings(policy, horizon),
     }
@@ -370,9 +370,9 @@ def _vectorised(policy: IndexPolicy) -> dict[Any, Any]:
 
 def layout_of(policy: IndexPolicy, *more: str) -> StatisticsLayout:
     """The statistics that are kept of each arm for a policy, beyond those kept for every policy, and ``more``."""
-    goal = policy.goal or Mean()
-    read = (policy.formula, policy.score or formulas.no_score, goal.record_formula)
-    return layout_for(frozenset(more).union(*map(mentions, read)), goal)
+    objective = policy.objective or Mean()
+    read = (policy.formula, policy.score or formulas.no_score, objective.record_formula)
+    return layout_for(frozenset(more).union(*map(mentions, read)), objective)
 
 
 def is_lazy(spec: Spec) -> bool:
@@ -380,7 +380,7 @@ def is_lazy(spec: Spec) -> bool:
     policy = _policy(spec)
     possible = (
         policy.score is None
-        and not (_NOT_LAZY & (mentions(policy.formula) | mentions((policy.goal or Mean()).record_formula)))
+        and not (_NOT_LAZY & (mentions(policy.formula) | mentions((policy.objective or Mean()).record_formula)))
         and policy.nondecreasing(spec.environment.lowest)
         and spec.environment.clock == "pulls"
         and is_plain(spec)

@@ -53,7 +53,7 @@ class PhasesFamily(Family):
             Game(chunk.first, chunk.runs, spec.horizon, 0),
             elimination.Phases(quotas, keep, not policy.keeps_samples),
             rewards,
-            (policy.goal or Mean()).arguments(),
+            (policy.objective or Mean()).arguments(),
             outputs_of(spec, chunk),
         )
 
@@ -65,15 +65,15 @@ def _policy(spec: Spec) -> EliminationPolicy:
 
 def phase_bindings(policy: EliminationPolicy) -> dict[Any, Any]:
     """Bindings of a kernel's placeholders for a policy that plays in phases."""
-    goal = policy.goal or Mean()
+    objective = policy.objective or Mean()
     functions: dict[Any, Any] = {
-        formulas.value: goal.record_formula,
+        formulas.value: objective.record_formula,
         formulas.share: policy.share,
         formulas.decide_on: policy.decide_on,
     }
     called = call_tree(policy.share)
     if formulas.estimate in called:  # it compares roots
-        functions |= {formulas.estimate: goal.record_root, formulas.noise: goal.record_root_noise}
+        functions |= {formulas.estimate: objective.record_root, formulas.noise: objective.record_root_noise}
     elif formulas.noise in called:
-        functions[formulas.noise] = goal.record_noise
-    return {**functions, **layout_for(frozenset().union(*map(mentions, functions.values())), goal).bindings}
+        functions[formulas.noise] = objective.record_noise
+    return {**functions, **layout_for(frozenset().union(*map(mentions, functions.values())), objective).bindings}
