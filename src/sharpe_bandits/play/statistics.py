@@ -112,7 +112,7 @@ class Statistic(NamedTuple):
         how many numbers it keeps
     update : Callable[..., Any] | None, optional
         ``update(kept, i, at, k, pulls, x, d, z, objective)`` is called after pull number ``pulls`` has paid
-        x = anchor + d while the covariate was ``z`` (NaN: there is none); ``objective``: the parameters of the objective
+        x = anchor + d while the covariate was ``z`` (NaN: there is none); ``objective``: its parameters
     powers : bool, optional
         whether ``values`` uses third and fourth moments, which take two more sums
     random : bool, optional
