@@ -291,7 +291,7 @@ def decision(handle: Handle, number: int) -> Response:
 @router.post("/campaigns/{name}/decisions/{number}/cancel", summary="Cancel a decision", response_model=dict[str, int])
 async def cancel(request: Request, handle: Handle, number: int) -> Response:
     """Repeating it changes nothing; a decision with a reward is a conflict."""
-    await handle.commits.do(Cancel(number, _actor(request)))
+    await handle.commits.do(Cancel(number, by=_actor(request)))
     return answer({"cancelled": number})
 
 
@@ -302,7 +302,7 @@ async def cancel(request: Request, handle: Handle, number: int) -> Response:
 )
 async def amend(request: Request, handle: Handle, number: int, body: AmendBody) -> Response:
     """Both values stay in the log. The time is proportional to the length of the log."""
-    await handle.commits.do(Amend(number, body.reward, body.why, _actor(request)))
+    await handle.commits.do(Amend(number, body.reward, why=body.why, by=_actor(request)))
     return answer({"amended": number})
 
 
@@ -314,14 +314,14 @@ async def amend(request: Request, handle: Handle, number: int, body: AmendBody) 
 async def change(request: Request, handle: Handle, body: RulesBody) -> Response:
     """Logged with the name of the token and the reason."""
     rules = {name: value for name, value in body.model_dump(exclude={"why"}).items() if name in body.model_fields_set}
-    await handle.commits.do(Change(rules, body.why, _actor(request)))
+    await handle.commits.do(Change(rules, why=body.why, by=_actor(request)))
     return answer({"rules": handle.reader.rules})
 
 
 @router.post("/campaigns/{name}/resume", summary="End the pause of a campaign", response_model=models.RulesAnswer)
 async def resume(request: Request, handle: Handle, body: ReasonBody) -> Response:
     """It returns to the mode before the pause."""
-    await handle.commits.do(Resume(None, body.why, _actor(request)))
+    await handle.commits.do(Resume(why=body.why, by=_actor(request)))
     return answer({"rules": handle.reader.rules})
 
 
@@ -334,28 +334,28 @@ def pending(handle: Handle, count: int = Query(100, ge=1, le=10_000, description
 @router.post("/campaigns/{name}/arms", summary="Add an arm", response_model=dict[str, str | int])
 async def add_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
     """It is played from now on."""
-    await handle.commits.do(AddArm(body.arm, _actor(request)))  # type: ignore[arg-type]
+    await handle.commits.do(AddArm(body.arm, why=body.why, by=_actor(request)))  # type: ignore[arg-type]
     return answer({"added": body.arm})
 
 
 @router.post("/campaigns/{name}/arms/retire", summary="Retire an arm", response_model=dict[str, str | int])
 async def retire_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
     """It is no longer played; rewards of its decisions are still accepted."""
-    await handle.commits.do(RetireArm(body.arm, _actor(request)))
+    await handle.commits.do(RetireArm(body.arm, why=body.why, by=_actor(request)))
     return answer({"retired": body.arm})
 
 
 @router.post("/campaigns/{name}/arms/suspend", summary="Suspend an arm", response_model=dict[str, str | int])
 async def suspend_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
     """It is not played until it is resumed."""
-    await handle.commits.do(Suspend(body.arm, body.why, _actor(request)))
+    await handle.commits.do(Suspend(body.arm, why=body.why, by=_actor(request)))
     return answer({"suspended": body.arm})
 
 
 @router.post("/campaigns/{name}/arms/resume", summary="Resume a suspended arm", response_model=dict[str, str | int])
 async def resume_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
     """It is played again."""
-    await handle.commits.do(Resume(body.arm, body.why, _actor(request)))
+    await handle.commits.do(Resume(body.arm, why=body.why, by=_actor(request)))
     return answer({"resumed": body.arm})
 
 

@@ -331,17 +331,15 @@ class RemoteCampaign(CampaignInterface):
                 self._request("POST", "/rules", {**request.rules, "why": request.why})
             case Resume(arm=None):
                 self._request("POST", "/resume", _body(request, "why"))
-            case Resume() | Suspend():
-                action = type(request).__name__.lower()
+            case Resume() | Suspend() | RetireArm():
+                action = type(request).__name__.lower().removesuffix("arm")
                 self._request("POST", f"/arms/{action}", _body(request, "arm", "why"))
             case Tell():
                 return self._tell(request)
             case Cancel():
                 self._request("POST", f"/decisions/{request.decision}/cancel")
             case AddArm():
-                self._request("POST", "/arms", {"arm": request.arm})
-            case RetireArm():
-                self._request("POST", "/arms/retire", {"arm": request.arm})
+                self._request("POST", "/arms", _body(request, "arm", "why"))
             case _:
                 raise InvalidInputError(f"{shown(request)} cannot be sent to a service")
         return None

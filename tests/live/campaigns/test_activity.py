@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import sharpe_bandits as sb
 from tests.live.campaigns.desks import ARMS, make, pay
 
 
@@ -18,6 +19,9 @@ def test_activity_counts_what_the_log_has(store, clock):
         clock[0] += 50.0 * 3**step if store.single_writer else 0.0
         campaign.accept_clock()  # so much time has really passed
     campaign.cancel(4)
+    told = campaign.decision(3).told
+    campaign.amend(3, 0.25)
+    assert campaign.decision(3).told == told
     known, anew = campaign.activity(known), campaign.activity()
     rows = campaign.history().to_pylist()
     for found in (known, anew):
@@ -37,3 +41,15 @@ def test_activity_counts_what_the_log_has(store, clock):
         assert found.counts["asked"][0].sum() == sum(row["asked"].timestamp() < first for row in rows)
     if store.single_writer:
         assert known.width > 1
+
+
+def test_the_feature_of_an_objective_follows_amendments(store):
+    campaign = make(store, policy=sb.ScaleFreeUCB(objective=sb.objectives.Sortino(L=1e-4)), lease=None)
+    for _ in range(30):
+        decision = campaign.ask()
+        campaign.tell(decision, pay(decision))
+    known = campaign.activity()
+    campaign.amend(5, -0.3)
+    expected = [known.feature for known in campaign.agent().statistics().values()]
+    for activity in (campaign.activity(known), campaign.activity()):
+        assert activity.statistics().feature[-1] == pytest.approx(expected)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...live.campaigns import Campaign, Store
 
 #: Environment variable that names the store, and the default store; --store overrides both.
-_VARIABLE, _DEFAULT = "SHARPE_BANDITS_STORE", "campaigns.db"
+STORE_VARIABLE, DEFAULT_STORE = "SHARPE_BANDITS_STORE", "campaigns.db"
 #: Number of rewards imported per commit.
 _BATCH = 1000
 
@@ -30,7 +30,7 @@ def add(campaign: argparse.ArgumentParser) -> None:
     """Add the options."""
     actions = campaign.add_subparsers(required=True, metavar="action")
 
-    create = _action(actions, "create", "create a campaign, or check that it exists", _create)
+    create = add_action(actions, "create", "create a campaign, or check that it exists", _create)
     create.add_argument("--policy", required=True, help="kind or name, with parameters as in SF-UCB:L=1e-5,c=0.5")
     create.add_argument("--L", type=float, help="regulariser of the policy, in units of the variance of a reward")
     create.add_argument("--risk-free-per-round", type=float, default=0.0, metavar="RATE", help="risk-free rate (0)")
@@ -38,7 +38,7 @@ def add(campaign: argparse.ArgumentParser) -> None:
     for name, setting in optional_settings().items():
         create.add_argument(f"--{name.replace('_', '-')}", type=setting.metadata["kind"], help=setting.metadata["help"])
 
-    ask = _action(actions, "ask", "choose the arm to play next", _ask)
+    ask = add_action(actions, "ask", "choose the arm to play next", _ask)
     ask.add_argument("--key", help="idempotency key: the same key returns the same decision")
     ask.add_argument("--count", type=int, metavar="N", help="number of decisions, made in one commit")
     ask.add_argument("--distinct", type=int, metavar="N", help="number of decisions, of different arms")
@@ -46,13 +46,13 @@ def add(campaign: argparse.ArgumentParser) -> None:
     ask.add_argument("--worker", help="name of the worker that asks (host and process)")
     _add_tags(ask)
 
-    tell = _action(actions, "tell", "record the reward of a decision", _tell)
+    tell = add_action(actions, "tell", "record the reward of a decision", _tell)
     tell.add_argument("number", help="number of the decision, or its key with --by-key")
     tell.add_argument("reward", type=float)
     tell.add_argument("--by-key", action="store_true", help="the decision is given by its key")
     _add_measures(tell)
 
-    record = _action(actions, "record", "record a decision that somebody else made", _record)
+    record = add_action(actions, "record", "record a decision that somebody else made", _record)
     record.add_argument("arm")
     record.add_argument("reward", type=float, nargs="?")
     record.add_argument("--key", help="idempotency key: recording it again changes nothing")
@@ -60,45 +60,45 @@ def add(campaign: argparse.ArgumentParser) -> None:
     _add_measures(record)
     _add_tags(record)
 
-    past = _action(actions, "load-history", "learn from decisions before the campaign", _load_history)
+    past = add_action(actions, "load-history", "learn from decisions before the campaign", _load_history)
     past.add_argument("file", type=Path, help=".parquet or .csv with columns arm and reward")
 
-    amend = _action(actions, "amend", "correct the reward of a decision", _amend)
+    amend = add_action(actions, "amend", "correct the reward of a decision", _amend)
     amend.add_argument("number", type=int, help="number of the decision")
     amend.add_argument("reward", type=float)
 
-    change = _action(actions, "set", "change the mode, the share of the policy, bounds or guardrails", _set)
+    change = add_action(actions, "set", "change the mode, the share of the policy, bounds or guardrails", _set)
     for name in _RULES:
         about = optional_settings()[name].metadata
         words = about["help"].replace(" (none)", "; an empty text for none")
         change.add_argument(f"--{name}", type=about["kind"], help=words)
-    pause = _action(actions, "pause", "pause a campaign", _pause)
+    pause = add_action(actions, "pause", "pause a campaign", _pause)
     pause.add_argument("--fallback", metavar="ARM", help="arm that asks get meanwhile (they are refused)")
-    resume = _action(actions, "resume", "end the pause of a campaign, or play a suspended arm again", _resume)
+    resume = add_action(actions, "resume", "end the pause of a campaign, or play a suspended arm again", _resume)
     resume.add_argument("arm", nargs="?")
-    suspend = _action(actions, "suspend", "stop playing an arm for the time being", _suspend)
+    suspend = add_action(actions, "suspend", "stop playing an arm for the time being", _suspend)
     suspend.add_argument("arm")
     for parser in (amend, change, pause, resume, suspend):
         parser.add_argument("--why", help="reason, for the log")
         parser.add_argument("--by", help="who does it, for the log (host and process)")
 
-    cancel = _action(actions, "cancel", "withdraw a decision that will not be played", _cancel)
+    cancel = add_action(actions, "cancel", "withdraw a decision that will not be played", _cancel)
     cancel.add_argument("number", type=int, help="number of the decision")
 
-    load = _action(actions, "import", "record rewards from a CSV file", _import)
+    load = add_action(actions, "import", "record rewards from a CSV file", _import)
     load.add_argument("file", type=Path, help="CSV file with a column reward, and a column number or key")
 
     for name, words in (("add-arm", "add an arm"), ("retire-arm", "stop playing an arm")):
-        change = _action(actions, name, words, _change_arms)
+        change = add_action(actions, name, words, _change_arms)
         change.add_argument("arm")
         change.set_defaults(change=name)
 
-    _action(actions, "status", "show the state of the campaign", _status)
-    history = _action(actions, "history", "show the last decisions", _history)
+    add_action(actions, "status", "show the state of the campaign", _status)
+    history = add_action(actions, "history", "show the last decisions", _history)
     history.add_argument("--last", type=int, default=20, metavar="N", help="number of decisions (20)")
-    verify = _action(actions, "verify", "replay the log and compare it with the state and all decisions", _verify)
+    verify = add_action(actions, "verify", "replay the log and compare it with the state and all decisions", _verify)
     verify.add_argument("--choices", action="store_true", help="also recompute every choice of the policy")
-    export = _action(actions, "export", "write all decisions to a file", _export)
+    export = add_action(actions, "export", "write all decisions to a file", _export)
     export.add_argument("--out", type=Path, required=True, help=".csv, .parquet or .json")
     export.add_argument("--signed", type=Path, metavar="KEY", help="write the whole log as .json, signed with an "
                         "Ed25519 private key in a PEM file, so that others can check it without the store")  # fmt: skip
@@ -107,12 +107,12 @@ def add(campaign: argparse.ArgumentParser) -> None:
     check.add_argument("--public-key", type=Path, required=True, help="PEM file with the public key of who signed it")
     check.add_argument("--json", action="store_true", help="print JSON")
     check.set_defaults(do=_check_export)
-    _action(actions, "notify", "deliver messages that a webhook has not received yet", _notify)
-    _action(actions, "list", "list the campaigns of a store", _list, named=False)
-    _action(actions, "upgrade", "upgrade a store written by an older release", _upgrade, named=False)
+    add_action(actions, "notify", "deliver messages that a webhook has not received yet", _notify)
+    add_action(actions, "list", "list the campaigns of a store", _list, named=False)
+    add_action(actions, "upgrade", "upgrade a store written by an older release", _upgrade, named=False)
     from . import maintenance
 
-    maintenance.add(actions, _action)
+    maintenance.add(actions)
 
 
 #: Rules that ``campaign set`` changes.
@@ -149,27 +149,34 @@ def _measures(options: argparse.Namespace) -> dict[str, Any]:
         raise InvalidInputError(f"--metric must be like error=1, got {shown(options.metric)}") from None
 
 
-def _action(actions: Any, name: str, words: str, do: Any, named: bool = True) -> argparse.ArgumentParser:
+def add_action(actions: Any, name: str, words: str, do: Any, named: bool = True) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = actions.add_parser(name, help=words)
     if named:
         parser.add_argument("name", help="name of the campaign")
         parser.add_argument("--module", action="append", default=[], metavar="MODULE", help="Python module "
                             "that defines a custom policy, imported first")  # fmt: skip
-    parser.add_argument("--store", help=f"file, or postgresql://user@host/database (${_VARIABLE}, or {_DEFAULT})")
+    parser.add_argument(
+        "--store", help=f"file, or postgresql://user@host/database (${STORE_VARIABLE}, or {DEFAULT_STORE})"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(do=do, creates=name == "create")
     return parser
 
 
-def _store(options: argparse.Namespace) -> Store:
+def open_store(options: argparse.Namespace) -> Store:
     from ...live.campaigns import Store
 
-    return Store(options.store or os.environ.get(_VARIABLE) or _DEFAULT, create=options.creates)
+    return Store(store_target(options), create=options.creates)
 
 
-def _open(options: argparse.Namespace) -> Campaign:
+def store_target(options: argparse.Namespace) -> str:
+    """The file or URL of the store that an action is about."""
+    return str(options.store or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
+
+
+def open_campaign(options: argparse.Namespace) -> Campaign:
     import_modules(options.module)
-    return _store(options).campaign(options.name)
+    return open_store(options).campaign(options.name)
 
 
 def import_modules(modules: list[str]) -> None:
@@ -183,7 +190,7 @@ def import_modules(modules: list[str]) -> None:
             raise InvalidInputError(f"--module {module} cannot be imported: {error}") from error
 
 
-def _say(options: argparse.Namespace, data: Any, text: Any) -> None:
+def say(options: argparse.Namespace, data: Any, text: Any) -> None:
     """Print data as JSON if requested, otherwise as text or a rich renderable."""
     if options.json:
         print(json.dumps(data, default=datetime.isoformat, ensure_ascii=False))
@@ -197,13 +204,13 @@ def _create(options: argparse.Namespace) -> None:
     import_modules(options.module)
     policy = policy_from_text(options.policy, options.L, options.risk_free_per_round)
     settings: Any = {name: getattr(options, name) for name in optional_settings()}
-    campaign = _store(options).campaign(options.name, policy=policy, arms=options.arms, **settings)
+    campaign = open_store(options).campaign(options.name, policy=policy, arms=options.arms, **settings)
     words = f"campaign {campaign.name}: {policy.name} on {len(campaign.arms)} arms"
-    _say(options, {"name": campaign.name, **campaign.settings}, words)
+    say(options, {"name": campaign.name, **campaign.settings}, words)
 
 
 def _ask(options: argparse.Namespace) -> None:
-    answer = _open(options).ask(
+    answer = open_campaign(options).ask(
         count=options.count,
         key=options.key,
         worker=options.worker,
@@ -215,22 +222,22 @@ def _ask(options: argparse.Namespace) -> None:
     decisions = answer if isinstance(answer, list) else [answer]
     data = [decision.to_dict() for decision in decisions]
     lines = (f"{decision.number}\t{decision.arm}" for decision in decisions)
-    _say(options, data if isinstance(answer, list) else data[0], "\n".join(lines))
+    say(options, data if isinstance(answer, list) else data[0], "\n".join(lines))
 
 
 def _tell(options: argparse.Namespace) -> None:
-    campaign = _open(options)
+    campaign = open_campaign(options)
     if not options.by_key and not options.number.isdecimal():
         raise InvalidInputError(f"the number of a decision is needed, got {shown(options.number)}; or give --by-key")
     which = options.number if options.by_key else int(options.number)
     campaign.tell(which, options.reward, **_measures(options))
     number = which if isinstance(which, int) else campaign.numbers_of([which])[which]
     words = f"reward {options.reward:g} recorded for decision {number}"
-    _say(options, campaign.decision(number).to_dict(), words)
+    say(options, campaign.decision(number).to_dict(), words)
 
 
 def _record(options: argparse.Namespace) -> None:
-    decision = _open(options).record(
+    decision = open_campaign(options).record(
         options.arm,
         options.reward,
         key=options.key,
@@ -240,44 +247,44 @@ def _record(options: argparse.Namespace) -> None:
         **_measures(options),
     )
     same = "as" if decision.choice == decision.arm else f"{decision.choice}, not"
-    _say(options, decision.to_dict(), f"decision {decision.number}: the policy would have chosen {same} {decision.arm}")
+    say(options, decision.to_dict(), f"decision {decision.number}: the policy would have chosen {same} {decision.arm}")
 
 
 def _load_history(options: argparse.Namespace) -> None:
-    rows = _open(options).load_history(options.file)
-    _say(options, {"rows": rows}, f"{rows:,} decisions of {options.file} are part of the campaign")
+    rows = open_campaign(options).load_history(options.file)
+    say(options, {"rows": rows}, f"{rows:,} decisions of {options.file} are part of the campaign")
 
 
 def _amend(options: argparse.Namespace) -> None:
-    campaign = _open(options)
+    campaign = open_campaign(options)
     campaign.amend(options.number, options.reward, options.why, by=options.by)
     words = f"reward of decision {options.number} corrected to {options.reward:g}"
-    _say(options, campaign.decision(options.number).to_dict(), words)
+    say(options, campaign.decision(options.number).to_dict(), words)
 
 
 def _set(options: argparse.Namespace) -> None:
     empty: dict[str, Any] = {"control": None, "fallback": None, "webhook": None, "bounds": {}, "guardrails": []}
     given = {name: getattr(options, name) for name in _RULES if getattr(options, name) is not None}
     rules = {name: empty[name] if value == "" and name in empty else value for name, value in given.items()}
-    campaign = _open(options)
+    campaign = open_campaign(options)
     campaign.set(**rules, why=options.why, by=options.by)
     _say_rules(options, campaign)
 
 
 def _pause(options: argparse.Namespace) -> None:
-    campaign = _open(options)
+    campaign = open_campaign(options)
     campaign.pause(options.why, by=options.by, **({} if options.fallback is None else {"fallback": options.fallback}))
     _say_rules(options, campaign)
 
 
 def _resume(options: argparse.Namespace) -> None:
-    campaign = _open(options)
+    campaign = open_campaign(options)
     campaign.resume(options.arm, options.why, by=options.by)
     _say_rules(options, campaign)
 
 
 def _suspend(options: argparse.Namespace) -> None:
-    campaign = _open(options)
+    campaign = open_campaign(options)
     campaign.suspend(options.arm, options.why, by=options.by)
     _say_rules(options, campaign)
 
@@ -286,19 +293,19 @@ def _say_rules(options: argparse.Namespace, campaign: Campaign) -> None:
     status = campaign.status()
     suspended = [str(arm.arm) for arm in status.arms if arm.suspended]
     words = status.rules_in_words() | ({"suspended": ", ".join(suspended)} if suspended else {})
-    _say(options, status.rules, "\n".join(f"{name}: {text}" for name, text in words.items()))
+    say(options, status.rules, "\n".join(f"{name}: {text}" for name, text in words.items()))
 
 
 def _notify(options: argparse.Namespace) -> None:
-    sent = _open(options).notify()
-    _say(options, {"sent": sent}, f"{sent} messages delivered")
+    sent = open_campaign(options).notify()
+    say(options, {"sent": sent}, f"{sent} messages delivered")
 
 
 def _check_export(options: argparse.Namespace) -> int:
     from ...live.campaigns.signed import check_export
 
     verification = check_export(_read(options.file), _read(options.public_key))
-    _say(options, {"ok": verification.ok, **vars(verification)}, str(verification))
+    say(options, {"ok": verification.ok, **vars(verification)}, str(verification))
     return 0 if verification.ok else 1
 
 
@@ -310,21 +317,21 @@ def _read(path: Path) -> bytes:
 
 
 def _cancel(options: argparse.Namespace) -> None:
-    campaign = _open(options)
+    campaign = open_campaign(options)
     campaign.cancel(options.number)
-    _say(options, campaign.decision(options.number).to_dict(), f"decision {options.number} cancelled")
+    say(options, campaign.decision(options.number).to_dict(), f"decision {options.number} cancelled")
 
 
 def _change_arms(options: argparse.Namespace) -> None:
-    campaign = _open(options)
+    campaign = open_campaign(options)
     {"add-arm": campaign.add_arm, "retire-arm": campaign.retire_arm}[options.change](options.arm)
     status = campaign.status()
     active = [arm.arm for arm in status.arms if not arm.retired]
-    _say(options, {"arms": active}, f"active arms: {', '.join(map(str, active))}")
+    say(options, {"arms": active}, f"active arms: {', '.join(map(str, active))}")
 
 
 def _import(options: argparse.Namespace) -> int:
-    campaign = _open(options)
+    campaign = open_campaign(options)
     lines, pairs = _rewards(options.file, campaign)
     wrong: list[dict[str, Any]] = []
     for begin in range(0, len(pairs), _BATCH):
@@ -335,7 +342,7 @@ def _import(options: argparse.Namespace) -> int:
     done = len(pairs) - len(wrong)
     summary = "1 reward recorded" if done == 1 else f"{done:,} rewards recorded"
     text = "\n".join([summary, *(f"line {item['line']}: {item['error']}" for item in wrong)])
-    _say(options, {"recorded": done, "refused": wrong}, text)
+    say(options, {"recorded": done, "refused": wrong}, text)
     return 1 if wrong else 0
 
 
@@ -368,12 +375,12 @@ def _rewards(path: Path, campaign: Campaign) -> tuple[list[int], list[tuple[int,
 
 
 def _status(options: argparse.Namespace) -> None:
-    status = _open(options).status()
-    _say(options, status.to_dict(), status)
+    status = open_campaign(options).status()
+    say(options, status.to_dict(), status)
 
 
 def _history(options: argparse.Namespace) -> None:
-    rows = _open(options).history(last=options.last).to_pylist()
+    rows = open_campaign(options).history(last=options.last).to_pylist()
     heads = ["decision", "arm", "asked", "state", "reward", "probability", "key"]
     cells = [
         [
@@ -382,12 +389,12 @@ def _history(options: argparse.Namespace) -> None:
         ]
         for row in rows
     ]  # fmt: skip
-    _say(options, rows, console.Numbers(heads, cells))
+    say(options, rows, console.Numbers(heads, cells))
 
 
 def _verify(options: argparse.Namespace) -> int:
-    verification = _open(options).verify(choices=options.choices)
-    _say(options, {"ok": verification.ok, **vars(verification)}, str(verification))
+    verification = open_campaign(options).verify(choices=options.choices)
+    say(options, {"ok": verification.ok, **vars(verification)}, str(verification))
     return 0 if verification.ok else 1
 
 
@@ -400,12 +407,12 @@ def _export(options: argparse.Namespace) -> None:
     out: Path = options.out
     if out.suffix not in (".csv", ".parquet", ".json"):
         raise InvalidInputError(f"--out must end in .csv, .parquet or .json, got {out.name!r}")
-    campaign = _open(options)
+    campaign = open_campaign(options)
     if options.signed is not None:
         if out.suffix != ".json":
             raise InvalidInputError(f"a signed export is a .json file, got {out.name!r}")
         write_atomically(out, campaign.signed_export(_read(options.signed)))
-        return _say(options, {"file": str(out)}, f"the log of {campaign.name}, signed: {out}")
+        return say(options, {"file": str(out)}, f"the log of {campaign.name}, signed: {out}")
     table = campaign.history()
     sink = pa.BufferOutputStream()
     if out.suffix == ".csv":
@@ -416,16 +423,16 @@ def _export(options: argparse.Namespace) -> None:
         content = {"name": campaign.name, **campaign.settings, "decisions": table.to_pylist()}
         sink.write(json.dumps(content, default=datetime.isoformat, ensure_ascii=False).encode())
     write_atomically(out, bytes(sink.getvalue()))
-    _say(options, {"decisions": table.num_rows, "file": str(out)}, f"{table.num_rows:,} decisions: {out}")
+    say(options, {"decisions": table.num_rows, "file": str(out)}, f"{table.num_rows:,} decisions: {out}")
 
 
 def _list(options: argparse.Namespace) -> None:
-    entries = _store(options).campaigns()
+    entries = open_store(options).campaigns()
     cells = [[e.name, e.policy, f"{e.created:%Y-%m-%d}", f"{e.events:,}"] for e in entries]
-    _say(options, list(map(vars, entries)), console.Numbers(["campaign", "policy", "created", "events"], cells))
+    say(options, list(map(vars, entries)), console.Numbers(["campaign", "policy", "created", "events"], cells))
 
 
 def _upgrade(options: argparse.Namespace) -> None:
-    before, now = _store(options).upgrade()
+    before, now = open_store(options).upgrade()
     words = "nothing to do" if before == now else f"upgraded from {before}"
-    _say(options, {"before": before, "now": now}, f"revision {now}: {words}")
+    say(options, {"before": before, "now": now}, f"revision {now}: {words}")

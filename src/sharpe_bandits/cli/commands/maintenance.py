@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .campaign import _DEFAULT, _VARIABLE, _open, _say
+from .campaign import add_action, open_campaign, say, store_target
 
 
-def add(actions: Any, action: Callable[..., argparse.ArgumentParser]) -> None:
+def add(actions: Any) -> None:
     """Add the actions."""
-    backup = action(actions, "backup", "copy a store that may be in use, and verify the copy", _backup, named=False)
+    backup = add_action(actions, "backup", "copy a store that may be in use, and verify the copy", _backup, named=False)
     backup.add_argument("--out", type=Path, required=True, metavar="FILE", help="a file that does not exist yet")
-    restore = action(actions, "restore", "make a new store from a backup, and verify it", _restore, named=False)
+    restore = add_action(actions, "restore", "make a new store from a backup, and verify it", _restore, named=False)
     restore.add_argument("file", type=Path, help="what backup wrote")
-    action(actions, "accept-clock", "record again after the clock of a store was set back", _accept_clock)
-
-
-def _target(options: argparse.Namespace) -> str:
-    return str(options.store or os.environ.get(_VARIABLE) or _DEFAULT)
+    add_action(actions, "accept-clock", "record again after the clock of a store was set back", _accept_clock)
 
 
 def _backup(options: argparse.Namespace) -> int:
     from ...live.campaigns.backup import back_up
 
-    target = _target(options)
+    target = store_target(options)
     back_up(target, options.out)
     # A dump can only be verified where it is restored.
     return _report(options, str(options.out), None if "://" in target else str(options.out))
@@ -36,8 +30,8 @@ def _backup(options: argparse.Namespace) -> int:
 def _restore(options: argparse.Namespace) -> int:
     from ...live.campaigns.backup import restore
 
-    restore(options.file, _target(options))
-    return _report(options, str(options.file), _target(options))
+    restore(options.file, store_target(options))
+    return _report(options, str(options.file), store_target(options))
 
 
 def _report(options: argparse.Namespace, file: str, checked: str | None) -> int:
@@ -52,11 +46,11 @@ def _report(options: argparse.Namespace, file: str, checked: str | None) -> int:
         else f"{file}: written"
     )
     lines = [words, *(f"{name}: {problem}" for name, found in problems.items() for problem in found)]
-    _say(options, {"file": file, "campaigns": len(results), "events": events, "problems": problems}, "\n".join(lines))
+    say(options, {"file": file, "campaigns": len(results), "events": events, "problems": problems}, "\n".join(lines))
     return 1 if problems else 0
 
 
 def _accept_clock(options: argparse.Namespace) -> None:
-    campaign = _open(options)
+    campaign = open_campaign(options)
     campaign.accept_clock()
-    _say(options, {"accepted": True}, f"campaign {campaign.name}: the clock is accepted as it is now")
+    say(options, {"accepted": True}, f"campaign {campaign.name}: the clock is accepted as it is now")

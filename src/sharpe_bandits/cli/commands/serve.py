@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..._support.validation import positive, whole
 from ...errors import InvalidInputError, require
-from .campaign import _VARIABLE, import_modules
+from .campaign import STORE_VARIABLE, import_modules
 
 #: Seconds after which a store that does not answer is reported: less than clients wait.
 _STORE_TIMEOUT = 10.0
@@ -18,7 +18,7 @@ _STORE_TIMEOUT = 10.0
 def add(serve: argparse.ArgumentParser) -> None:
     """Add the options."""
     serve.add_argument("store", nargs="?", help="file, or postgresql://user@host/database; created if missing "
-                       f"(${_VARIABLE}, where others on the machine do not see a password)")  # fmt: skip
+                       f"(${STORE_VARIABLE}, where others on the machine do not see a password)")  # fmt: skip
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1: this machine only)")
     serve.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
     serve.add_argument("--allowed-hosts", nargs="+", metavar="NAME", help="names under which the service may be "
@@ -54,9 +54,9 @@ def _serve(options: argparse.Namespace) -> int:
     if (options.tls_certificate is None) != (options.tls_key is None):
         raise InvalidInputError("give --tls-certificate and --tls-key together, or neither")
     import_modules(options.module)
-    target = options.store or os.environ.get(_VARIABLE)
+    target = options.store or os.environ.get(STORE_VARIABLE)
     if not target:
-        raise InvalidInputError(f"name the store, as in sharpe-bandits serve campaigns.db, or set ${_VARIABLE}")
+        raise InvalidInputError(f"name the store, as in sharpe-bandits serve campaigns.db, or set ${STORE_VARIABLE}")
     hosts = ["127.0.0.1", "localhost", "::1", *(options.allowed_hosts or ())]
     if not _loopback(options.host) and not (options.allowed_hosts and options.token_file):
         raise InvalidInputError(

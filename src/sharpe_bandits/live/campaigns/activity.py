@@ -18,6 +18,7 @@ from ...play.statistics import FEATURE
 from ...policies.base import Direction
 from ..agents import Agent
 from .records import Event, EventKind, plain_details
+from .state import with_amendments
 from .storage import Records
 
 #: Maximum number of intervals, and of arms with their own column: all others share one column.
@@ -110,6 +111,17 @@ class Activity:
         for name, value in zip(FEATURE, known, strict=True):
             self.features[name][place] = value
 
+    def _correct(self, records: Records, upto: int) -> None:
+        """Replace rewards that were amended since the last call."""
+        events = [event for event in records.events(self.seq, upto) if event.kind == EventKind.AMENDED]
+        told = {row.number: row.told for row in records.decisions(numbers=[event.number or 0 for event in events])}
+        for event in events:
+            details, at = plain_details(event.details), told[event.number or 0] or self.start
+            place = max(int((at - self.start) / self.width), 0), min(event.arm or 0, ARMS)
+            for power, name in enumerate(_SUMS[1:], 1):
+                old, new = details["old"] - self.centre, details["new"] - self.centre
+                self.counts[name][place] += new**power - old**power
+
     @classmethod
     def upto_now(cls, records: Records, agent: Agent, centre: float, known: Activity | None) -> Activity:
         """The activity of a campaign with this agent up to now; ``known``, the result of an earlier call, is updated.
@@ -121,7 +133,9 @@ class Activity:
         activity = known if known is not None and fits else cls(head.created, centre=centre)
         activity._fit(max(head.clock, head.created), len(agent.arms))
         since = activity.seq, head.events, activity.start, activity.width, activity.centre
+        amended = False
         for cell in records.activity(*since, ARMS):
+            amended |= cell.kind == EventKind.AMENDED
             place = cell.interval, cell.arm
             for name, kinds in _KINDS.items():
                 if cell.kind in kinds:
@@ -129,9 +143,13 @@ class Activity:
             sums = cell.rewards, cell.sum1, cell.sum2, cell.sum3, cell.sum4
             for name, value in zip(_SUMS, sums, strict=True):
                 activity.counts[name][place] += value or 0.0
+        if amended:
+            activity._correct(records, head.events)
         objective = agent.objective
         if objective is not None and objective.has_feature:
-            for event in records.events(activity.seq, head.events):
+            if amended:  # a feature has no way back: it is learnt again
+                activity._accumulators = {}
+            for event in with_amendments(lambda: records.events(0 if amended else activity.seq, head.events)):
                 activity._add(event, objective, agent.direction)
         activity.seq = head.events
         return activity

@@ -11,6 +11,8 @@ import json
 
 from .records import DecisionRow, Event
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
 
 def first_hash(name: str, settings: str) -> str:
     """What the first event builds on; ``settings`` as the store keeps them."""
@@ -24,5 +26,4 @@ def event_hash(before: str, event: Event, row: DecisionRow | None) -> str:
 
 
 def _sha256(content: list[object]) -> str:
-    text = json.dumps(content, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_ENCODER.encode(content).encode()).hexdigest()

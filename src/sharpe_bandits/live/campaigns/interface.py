@@ -100,10 +100,11 @@ class CampaignInterface(ABC):
     ) -> None:
         """Record the reward of a decision, or of the decision with this number or key.
 
-        ``metrics`` are other measurements of the decision, which guardrails may watch; ``weight`` (such as a notional)
-        counts in weighted means, and not in what the policy learns; ``covariate`` is what was seen in that round
-        whichever arm was played, for objectives that use one, such as Adjusted; ``seen`` are rewards of arms that were
-        not played but seen, by arm, from which the policy learns.
+        ``metrics`` are other measurements of the decision, which guardrails may watch; ``seen`` are rewards of arms
+        that were not played but seen, by arm, from which the policy learns. ``weight`` (such as a notional) counts in
+        the weighted means of reports only: to a policy an order is one observation, however large, and ten times the
+        notional is not ten times the evidence. If large orders matter more, tell rewards in money. ``covariate`` is
+        what was seen in that round whichever arm was played, for objectives that use one, such as Adjusted.
 
         Repeating a reward changes nothing. A different reward for a decision that already has one raises
         :class:`~sharpe_bandits.errors.ConflictError` and changes nothing. Late rewards are accepted.
@@ -178,7 +179,7 @@ class CampaignInterface(ABC):
         """Correct a wrong reward: both values stay in the log, and the state becomes what it would be with the new one
         from the start. The time is proportional to the length of the log.
         """
-        self._do(Amend(decision, reward, why, by))
+        self._do(Amend(decision, reward, why=why, by=by))
 
     def set(self, *, why: str | None = None, by: str | None = None, **rules: Any) -> None:
         """Change rules, such as ``set(mode="live", share=0.1)``; the change is logged with who, when and why.
@@ -191,33 +192,33 @@ class CampaignInterface(ABC):
             ``mode``, ``share``, ``control``, ``fallback``, ``bounds``, ``suspended``, ``guardrails`` or ``webhook``:
             see :meth:`sharpe_bandits.Store.campaign`. None switches control, fallback and webhook off
         """
-        self._do(Change(rules, why, by))
+        self._do(Change(rules, why=why, by=by))
 
     def pause(self, why: str | None = None, *, by: str | None = None, **fallback: Any) -> None:
         """Pause the campaign: asks get the arm ``fallback=``, or that of the rules, or are refused if there is none."""
         if extra := sorted(fallback.keys() - {"fallback"}):
             raise InvalidInputError(f"pause takes why, by= and fallback=, not {shown(extra[0])}")
-        self._do(Change({"mode": "paused", **fallback}, why, by))
+        self._do(Change({"mode": "paused", **fallback}, why=why, by=by))
 
     def resume(self, arm: Any = None, why: str | None = None, *, by: str | None = None) -> None:
         """Play a suspended arm again; without an arm, end the pause of the campaign."""
-        self._do(Resume(arm, why, by))
+        self._do(Resume(arm, why=why, by=by))
 
     def suspend(self, arm: Any, why: str | None = None, *, by: str | None = None) -> None:
         """Stop playing an arm until it is resumed; rewards of its decisions are still accepted."""
-        self._do(Suspend(arm, why, by))
+        self._do(Suspend(arm, why=why, by=by))
 
-    def cancel(self, decision: Decision | int) -> None:
+    def cancel(self, decision: Decision | int, *, by: str | None = None) -> None:
         """Cancel a decision that will not be played. Repeating it changes nothing; ConflictError if it has a reward."""
-        self._do(Cancel(decision))
+        self._do(Cancel(decision, by=by))
 
-    def add_arm(self, arm: str) -> None:
+    def add_arm(self, arm: str, why: str | None = None, *, by: str | None = None) -> None:
         """Add an arm, which starts with its pilot. Nothing changes if there is an arm with that name."""
-        self._do(AddArm(arm))
+        self._do(AddArm(arm, why=why, by=by))
 
-    def retire_arm(self, arm: Any) -> None:
+    def retire_arm(self, arm: Any, why: str | None = None, *, by: str | None = None) -> None:
         """Stop playing an arm; rewards of its decisions are still accepted. Repeating it changes nothing."""
-        self._do(RetireArm(arm))
+        self._do(RetireArm(arm, why=why, by=by))
 
     @abstractmethod
     def decision(self, number: int) -> Decision:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 #: Prefix of the keys that the library generates for decisions without one; no user's key can start with it.
 GENERATED_KEY_PREFIX = "\n"
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False)
 #: Maximum number of problems that a verification lists.
 _MAX_PROBLEMS = 20
 
@@ -203,7 +204,7 @@ def plain_details(text: str | None) -> dict[str, Any]:
 
 def details_text(details: dict[str, Any]) -> str | None:
     """Details as a store keeps them; None if there are none."""
-    return json.dumps(details, sort_keys=True, ensure_ascii=False, allow_nan=False) if details else None
+    return _ENCODER.encode(details) if details else None
 
 
 def user_key(key: str | None) -> str | None:

@@ -226,96 +226,85 @@ class Record:
 
 
 @dataclass
-class Cancel:
-    """Cancel a decision that will not be played."""
+class _Act:
+    """Something that somebody does, and why."""
 
-    decision: Decision | int
-    by: str | None = None
+    why: str | None = field(default=None, kw_only=True)
+    by: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        self.decision = number_of(self.decision)
-        _check_actor(self.by)
+        self.by = check_name("the name of who acts", this_process() if self.by is None else self.by)
+        if self.why is not None:
+            check_name("why", self.why, longest=2000)
 
 
 @dataclass
-class Amend:
+class Cancel(_Act):
+    """Cancel a decision that will not be played."""
+
+    decision: Decision | int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.decision = number_of(self.decision)
+
+
+@dataclass
+class Amend(_Act):
     """Correct the reward of a decision: the state becomes what it would have been with this reward from the start."""
 
     decision: Decision | int
     reward: float
-    why: str | None = None
-    by: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.decision = number_of(self.decision)
         self.reward = finite(f"the reward of decision {self.decision}", self.reward)
-        self.by = actor(self.by)
-        _check_reason(self.why)
 
 
 @dataclass
-class AddArm:
+class AddArm(_Act):
     """Play one more arm."""
 
     arm: str
-    by: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_name("the name of an arm", self.arm)
-        _check_actor(self.by)
 
 
 @dataclass
-class RetireArm:
+class RetireArm(_Act):
     """Stop playing an arm."""
 
     arm: Any
-    by: str | None = None
-
-    def __post_init__(self) -> None:
-        _check_actor(self.by)
 
 
 @dataclass
-class Change:
+class Change(_Act):
     """Change rules of the campaign, such as ``{"mode": "live", "share": 0.1}``; see
     :class:`~sharpe_bandits.live.campaigns.rules.Rules`.
     """
 
     rules: Mapping[str, Any]
-    why: str | None = None
-    by: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.rules = checked_changes(self.rules)
-        self.by = actor(self.by)
-        _check_reason(self.why)
 
 
 @dataclass
-class Suspend:
+class Suspend(_Act):
     """Stop playing an arm for the time being."""
 
     arm: Any
-    why: str | None = None
-    by: str | None = None
-
-    def __post_init__(self) -> None:
-        self.by = actor(self.by)
-        _check_reason(self.why)
 
 
 @dataclass
-class Resume:
+class Resume(_Act):
     """Play a suspended arm again; without an arm, end the pause of the campaign."""
 
     arm: Any = None
-    why: str | None = None
-    by: str | None = None
-
-    def __post_init__(self) -> None:
-        self.by = actor(self.by)
-        _check_reason(self.why)
 
 
 @dataclass
@@ -345,21 +334,6 @@ def check_tags(tags: Any) -> dict[str, str]:
     if not isinstance(tags, Mapping) or len(tags) > _MAX_TAGS:
         raise InvalidInputError(f'tags are like {{"desk": "NY"}}, at most {_MAX_TAGS}, got {shown(tags)}')
     return {check_name("the name of a tag", name): check_name("a tag", value) for name, value in tags.items()}
-
-
-def actor(by: str | None) -> str:
-    """Who acts."""
-    return check_name("the name of who acts", this_process() if by is None else by)
-
-
-def _check_actor(by: str | None) -> None:
-    if by is not None:
-        check_name("the name of who acts", by)
-
-
-def _check_reason(why: Any) -> None:
-    if why is not None:
-        check_name("why", why, longest=2000)
 
 
 def _given(**values: Any) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from .tally import Tally, add, new_tally
 SNAPSHOT_FORMAT = 4
 #: A snapshot is due each time the log has grown by this many events, or by one event per this many bytes of the
 #: snapshot if that is more: this costs little per event, and opening the campaign has few events to apply.
-_SNAPSHOT_EVENTS, _SNAPSHOT_BYTES = 64, 200
+_SNAPSHOT_EVENTS, _SNAPSHOT_BYTES = 256, 50
 
 
 class Draw(NamedTuple):

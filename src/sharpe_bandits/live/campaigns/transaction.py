@@ -158,7 +158,7 @@ class Transaction:
             case Record():
                 return self._record(request)
             case Cancel():
-                self._cancel(int(request.decision), request.by)  # type: ignore[arg-type]
+                self._cancel(request)
             case Amend():
                 self._amend(request)
             case AddArm():
@@ -168,18 +168,18 @@ class Transaction:
                         f"arm {request.arm!r} was retired; give the new arm another name; nothing was changed"
                     )
                 if request.arm not in agent.arms:
-                    self._add(EventKind.ARM_ADDED, name=request.arm, details=_by(request.by))
+                    self._add(EventKind.ARM_ADDED, name=request.arm, details=_by(request))
             case RetireArm():
                 self._retire(request)
             case Change():
-                self._change(self.state.rules.changed(self._with_arms(request.rules)), request.by, request.why)
+                self._change(self.state.rules.changed(self._with_arms(request.rules)), _by(request))
             case Suspend():
                 arm = self._arm(request.arm)
                 rules = self.state.rules
                 if arm in self.state.agent.retired:
                     raise ConflictError(f"arm {arm!r} was retired, and is not played; nothing was changed")
                 if arm not in rules.suspended:
-                    self._change(rules.changed({"suspended": [*rules.suspended, arm]}), request.by, request.why)
+                    self._change(rules.changed({"suspended": [*rules.suspended, arm]}), _by(request))
             case Resume():
                 self._resume(request)
             case Notified():
@@ -207,7 +207,7 @@ class Transaction:
             changes["suspended"] = [self._arm(arm) for arm in changes["suspended"]]
         return changes
 
-    def _change(self, rules: Rules, by: str | None, why: str | None) -> None:
+    def _change(self, rules: Rules, act: dict[str, Any]) -> None:
         """Change the rules, if they differ."""
         before = self.state.rules
         if rules.mode == "paused" and before.mode != "paused":
@@ -215,20 +215,20 @@ class Transaction:
         difference = before.difference(rules)
         if difference:
             rules.check(self.state.agent)
-            self._add(EventKind.CHANGED, details={"set": difference, **_by(by, why)})
+            self._add(EventKind.CHANGED, details={"set": difference, **act})
 
     def _resume(self, request: Resume) -> None:
         rules = self.state.rules
         if request.arm is None:
             if rules.mode == "paused":
-                self._change(rules.changed({"mode": rules.resumes}), request.by, request.why)
+                self._change(rules.changed({"mode": rules.resumes}), _by(request))
             return
         arm = self._arm(request.arm)
         if arm in self.state.agent.retired:
             raise ConflictError(f"arm {arm!r} was retired for good; add one with another name; nothing was changed")
         if arm in rules.suspended:
             suspended = [other for other in rules.suspended if other != arm]
-            self._change(rules.changed({"suspended": suspended}), request.by, request.why)
+            self._change(rules.changed({"suspended": suspended}), _by(request))
 
     def _retire(self, request: RetireArm) -> None:
         agent, rules = self.state.agent, self.state.rules
@@ -245,7 +245,7 @@ class Transaction:
             raise ConflictError(
                 f"all arms but {request.arm!r} are suspended; resume one before it is retired; nothing was changed"
             )
-        self._add(EventKind.ARM_RETIRED, arm=arm, details=_by(request.by))
+        self._add(EventKind.ARM_RETIRED, arm=arm, details=_by(request))
 
     def _ask(self, request: Ask) -> list[Decision]:
         keys = request.all_keys(GENERATED_KEY_PREFIX)
@@ -405,7 +405,7 @@ class Transaction:
                 rules = rules.changed({"suspended": [*rules.suspended, name]} if name not in rules.suspended else {})
             else:  # the last arm cannot be suspended
                 rules = rules.changed({"mode": "paused"})
-            self._change(rules, "guardrail", words)
+            self._change(rules, {"by": "guardrail", "why": words})
 
     def _amend(self, request: Amend) -> None:
         row = self._decision(int(request.decision))  # type: ignore[arg-type]
@@ -414,19 +414,20 @@ class Transaction:
                 f"decision {row.number} is {row.state} and has no reward to amend; tell it instead; nothing was changed"
             )
         if row.reward != request.reward:
-            details = {"old": row.reward, "new": request.reward, **_by(request.by, request.why)}
+            details = {"old": row.reward, "new": request.reward, **_by(request)}
             self._add(EventKind.AMENDED, row.number, row.arm, details=details)
             self._replay()
-            self._settle(row.number, DecisionState(row.state), request.reward, row.measures)
+            self._settle(row.number, DecisionState(row.state), request.reward, row.measures, row.told)
             self._watch(row.arm)
 
-    def _cancel(self, number: int, by: str | None) -> None:
-        row = self._decision(number)
+    def _cancel(self, request: Cancel) -> None:
+        row = self._decision(int(request.decision))  # type: ignore[arg-type]
+        number = row.number
         if row.reward is not None:
             raise ConflictError(f"decision {number} has the reward {row.reward!r}; nothing was changed")
         if row.state != DecisionState.CANCELLED:
             kind = EventKind.CANCELLED if row.state == DecisionState.PENDING else EventKind.CANCELLED_LATE
-            self._add(kind, number, row.arm, details=_by(by) | self._segment(row))
+            self._add(kind, number, row.arm, details=_by(request) | self._segment(row))
             self._settle(number, DecisionState.CANCELLED, None)
 
     def _segment(self, row: DecisionRow) -> dict[str, Any]:
@@ -474,8 +475,15 @@ class Transaction:
         self._hash = event_hash(self._hash, event, row)
         self.events.append(event._replace(hash=self._hash))
 
-    def _settle(self, number: int, state: DecisionState, reward: float | None, measures: str | None = None) -> None:
-        self._outcomes[number] = Outcome(number, state.value, reward, self._now, measures)
+    def _settle(
+        self,
+        number: int,
+        state: DecisionState,
+        reward: float | None,
+        measures: str | None = None,
+        told: float | None = None,
+    ) -> None:
+        self._outcomes[number] = Outcome(number, state.value, reward, told or self._now, measures)
 
     def _decision(self, which: int | str) -> DecisionRow:
         """A decision, by number or key, as it is now."""
@@ -514,9 +522,9 @@ def _decisions_of(request: Request) -> list[int | str]:
             return []
 
 
-def _by(by: str | None, why: str | None = None) -> dict[str, Any]:
+def _by(request: Cancel | Amend | AddArm | RetireArm | Change | Suspend | Resume) -> dict[str, Any]:
     """Who acts, and why, as details of an event."""
-    return {name: value for name, value in (("by", by), ("why", why)) if value is not None}
+    return {"by": request.by} | ({} if request.why is None else {"why": request.why})
 
 
 def unknown_decision(which: int | str, name: str) -> UnknownNameError:
