@@ -30,6 +30,19 @@ def new(target: str, **more: Any) -> sb.Campaign:
     return sb.Store(target).campaign(name, policy=POLICY, arms=ARMS, seed=1, **more)
 
 
+#: A campaign with everything that may happen around a policy.
+HANDED_OVER: dict[str, Any] = {
+    "segments": "pooled",
+    "share": 0.8,
+    "control": ARMS[0],
+    "bounds": {ARMS[1]: (0.02, 0.5)},
+    "guardrails": [
+        {"kind": "drawdown", "limit": 0.04, "arm": "*", "action": "suspend"},
+        {"kind": "rate", "metric": "error", "limit": 0.02, "action": "pause"},
+    ],
+}
+
+
 def reward(number: int) -> float:
     """What a decision pays."""
     return 0.001 * ((number * 7919) % 23 - 11)

@@ -139,11 +139,11 @@ def _reward(decision: Any, reward: Any) -> Reward:
         raise InvalidInputError(
             f"a reward has metrics, a weight, a covariate and seen, but no {shown(unknown_parts[0])}"
         )
-    x = finite(f"the reward of decision {shown(which)}", more.get("reward"))
+    x = _signless_zero(f"the reward of decision {shown(which)}", more.get("reward"))
     seen = more.get("seen") or {}
     if not isinstance(seen, Mapping) or len(seen) > MAX_BATCH:
         raise InvalidInputError(f"seen are rewards by arm, got {shown(seen)}")
-    others = tuple((arm, finite(f"the reward seen of {shown(arm)}", value)) for arm, value in seen.items())
+    others = tuple((arm, _signless_zero(f"the reward seen of {shown(arm)}", value)) for arm, value in seen.items())
     return Reward(which, x, _measures(more.get("metrics"), more.get("weight"), more.get("covariate")), others)
 
 
@@ -200,7 +200,7 @@ class Record:
         if self.key is not None:
             check_name("an idempotency key", self.key)
         if self.reward is not None:
-            self.reward = finite("the reward", self.reward)
+            self.reward = _signless_zero("the reward", self.reward)
         if self.propensity is not None:
             if probability("propensity", self.propensity) == 0:
                 raise InvalidInputError("propensity is the probability of the arm that was played, and cannot be 0")
@@ -259,7 +259,7 @@ class Amend(_Act):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.decision = number_of(self.decision)
-        self.reward = finite(f"the reward of decision {self.decision}", self.reward)
+        self.reward = _signless_zero(f"the reward of decision {self.decision}", self.reward)
 
 
 @dataclass
@@ -334,6 +334,11 @@ def check_tags(tags: Any) -> dict[str, str]:
     if not isinstance(tags, Mapping) or len(tags) > _MAX_TAGS:
         raise InvalidInputError(f'tags are like {{"desk": "NY"}}, at most {_MAX_TAGS}, got {shown(tags)}')
     return {check_name("the name of a tag", name): check_name("a tag", value) for name, value in tags.items()}
+
+
+def _signless_zero(name: str, reward: Any) -> float:
+    """A finite reward; -0.0 is 0.0, since SQLite does not keep the sign, and the hash of an event has it."""
+    return finite(name, reward) + 0.0
 
 
 def _given(**values: Any) -> dict[str, Any]:

@@ -128,6 +128,8 @@ class Rules:
                 f"{agent.policy.name} decides how often each arm is played: it can be paused (without fallback=), but "
                 "not share its decisions, or suspend arms; start another campaign with a policy for regret"
             )
+        if not agent.policy.minimises_regret and any(one["action"] != "pause" for one in self.guardrails):
+            raise InvalidInputError(f"a guardrail of {agent.policy.name} can only pause; give action='pause'")
 
 
 def arm_of(arms: list[Any], arm: Any) -> Any:

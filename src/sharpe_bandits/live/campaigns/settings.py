@@ -126,7 +126,7 @@ class Settings:
         None, str, lease_seconds, 'how long a decision waits for its reward: "1 day", or seconds (no limit)', "1 day"
     )
     default_reward: float | None = _setting(
-        None, float, lambda x: finite("default_reward", x), "reward of decisions whose lease runs out (none)"
+        None, float, lambda x: finite("default_reward", x) + 0.0, "reward of decisions whose lease runs out (none)"
     )
     explore: float = _setting(
         0.0, float, _probability,

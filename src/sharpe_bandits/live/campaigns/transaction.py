@@ -112,7 +112,12 @@ class Transaction:
         self._fetch(which for request in requests for which in _decisions_of(request))
 
     def execute(self, request: Request) -> Any:
-        """The result of a request, or the error of this library that it raises; it then has no effect."""
+        """The result of a request, or the error of this library that it raises; it then has no effect.
+
+        Decisions expire before one is made, whether or not it can be made.
+        """
+        if isinstance(request, Ask | Record) and any(self._known[key] is None for key in _decisions_of(request)):
+            self._expire()
         events, new, last_hash = len(self.events), len(self._new), self._hash
         next_expiry, outcomes = self._next_expiry, dict(self._outcomes)
         try:
@@ -249,8 +254,6 @@ class Transaction:
 
     def _ask(self, request: Ask) -> list[Decision]:
         keys = request.all_keys(GENERATED_KEY_PREFIX)
-        if any(self._known[key] is None for key in keys):
-            self._expire()
         among = None if request.among is None else [self.state.agent.number_of(arm) for arm in request.among]
         if (among is not None or request.distinct) and not self._policy.minimises_regret:
             raise InvalidInputError(
@@ -311,7 +314,6 @@ class Transaction:
         arm, key = self.state.agent.number_of(self._arm(request.arm)), request.full_key(GENERATED_KEY_PREFIX)
         row = self._known[key]
         if row is None:
-            self._expire()
             details = request.details
             if request.by == Decider.EXTERNAL and arm in self.state.agent.active:
                 details["choice"] = self.state.preference(self._settings.explore, request.segment)
@@ -456,6 +458,8 @@ class Transaction:
                 details = self._segment(row) if reward is None else self._rewarded(row)
                 self._add(EventKind.EXPIRED, row.number, row.arm, reward, details=details)
                 self._settle(row.number, DecisionState.EXPIRED, reward)
+                if reward is not None:
+                    self._watch(row.arm)
         later = self._records.pending(1, after=self._now)
         self._next_expiry = later[0].expires if later else None
 

@@ -92,7 +92,7 @@ def _replay(
     for event in records.events(0, head.events):
         try:
             kind = EventKind(event.kind)
-            if amended and kind != EventKind.AMENDED:
+            if amended and choices and kind == EventKind.ASKED:  # otherwise the state matters only at the end
                 state, amended = _amended(records, event.seq - 1, settings, policy), False
             row = next(rows, None) if kind == EventKind.ASKED else None
             if event.seq != state.seq + 1:
