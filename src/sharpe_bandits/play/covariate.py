@@ -14,7 +14,9 @@ that of all rounds counts. To first order, s times the variances of these estima
     \hat r\Bigl(1 + \frac{(\bar z_{all} - \bar z)^2}{S_z}\Bigr) + (\hat\beta - \hat\beta_{all})^2 V \frac sN, \qquad
     E\varepsilon^4 - \hat r^2 + 4\hat\beta^2 V\hat r,
 
-and their covariance is :math:`E\varepsilon^3`.
+and their covariance is :math:`E\varepsilon^3`. Where the first of these is not below the variance of rewards, the
+adjustment would cost more than it explains, and the arm's plain estimates are used: so it is if the covariate has
+nothing to do with rewards, or trends.
 """
 
 import math
@@ -117,22 +119,24 @@ def adjusted_statistic(root, parameters):
         spread_all = max(kept[0, at + ZZ, k] / n - z_all * z_all, 0.0)
         z = kept[i, at + 1, k] / pulls
         spread = max(kept[i, at + 2, k] / pulls - z * z, 0.0)
-        fits = pulls >= FROM and spread > 1e-12 * spread_all
-        beta, beta_all, away = 0.0, 0.0, 0.0
-        if fits:
-            beta = (kept[i, at + 6, k] / pulls - z * kept[i, at + 5, k] / pulls) / spread
-            beta_all = (kept[0, at + XZ, k] / n - z_all * kept[0, at + X, k] / n) / spread_all
+        beta, freedom, mean_noise = 0.0, 1.0, variance
+        rest, r, e3, e4 = moments_of_rest(kept, i, at, k, 0.0)
+        if pulls >= FROM and spread > 1e-12 * spread_all:
+            slope = (kept[i, at + 6, k] / pulls - z * kept[i, at + 5, k] / pulls) / spread
+            slope_all = (kept[0, at + XZ, k] / n - z_all * kept[0, at + X, k] / n) / spread_all
             away = (z_all - z) * (z_all - z) / spread
-        rest, r, e3, e4 = moments_of_rest(kept, i, at, k, beta)
-        if pulls > 1.0:
-            r *= pulls / (pulls - (2.0 if fits else 1.0))
+            unlike = (slope - slope_all) * (slope - slope_all) * spread_all * pulls / n
+            fitted = moments_of_rest(kept, i, at, k, slope)
+            noise = fitted[1] * pulls / (pulls - 2.0) * (1.0 + away) + unlike
+            if noise * (pulls - 2.0) / (pulls - 3.0) < variance:  # else the adjustment costs more than it explains
+                rest, r, e3, e4 = fitted
+                beta, freedom, mean_noise = slope, 2.0, noise
+        if pulls > freedom:
+            r *= pulls / (pulls - freedom)
         explained = beta * beta * spread_all
-        unlike = (beta - beta_all) * (beta - beta_all) * spread_all * pulls / n
         h, by_mean, by_variance, scale = call(root, anchor + rest + beta * z_all, r + explained, kept, at, k)
-        w = stable_variance(
-            r, e3, e4, r * (1.0 + away) + unlike, 4.0 * explained * r, pulls, by_mean, by_variance, scale
-        )
-        if fits:
+        w = stable_variance(r, e3, e4, mean_noise, 4.0 * explained * r, pulls, by_mean, by_variance, scale)
+        if freedom > 1.0:
             w *= (pulls - 2.0) / (pulls - 3.0)  # beta takes a degree of freedom
         return h, h * h + w, 0.0
 
