@@ -37,6 +37,7 @@ def recommended(
     budget: int,
     runs: int,
     generator: np.random.Generator,
+    correlation: float = 0.0,
 ) -> np.ndarray:
     """The arm that a policy recommends in each run with this budget.
 
@@ -50,7 +51,11 @@ def recommended(
         rounds of a run, and number of runs
     generator : numpy.random.Generator
         source of randomness
+    correlation : float, optional
+        of every arm with a benchmark that is seen in every round: estimates are adjusted for it. Its beta counts as
+        known, whose error is of second order
     """
+    explained = correlation * correlation
     policy.check_horizon(budget, len(mean))
     goal = policy.objective
     assert goal is not None  # every elimination policy has one
@@ -62,14 +67,14 @@ def recommended(
         if not policy.keeps_samples:
             count, average, squares = 0, np.zeros(alive.shape), np.zeros(alive.shape)
         if pulls:
-            own = variance[alive]
+            own = (1 - explained) * variance[alive]
             away = mean[alive] + np.sqrt(own / pulls) * generator.standard_normal(alive.shape) - average
             if pulls > 1:
                 squares += own * generator.chisquare(pulls - 1, alive.shape)
             squares += away**2 * (count * pulls / (count + pulls))
             average += away * (pulls / (count + pulls))
             count += pulls
-        value = goal.value(Statistics(mean=average, variance=squares / (count - 1)))
+        value = goal.value(Statistics(mean=average, variance=squares / (count - 1) + explained * variance[alive]))
         # of arms that tie, the lowest counts as the best
         stay = np.sort(np.argsort(-value, axis=1, kind="stable")[:, :keep], axis=1)
         alive, average, squares = (np.take_along_axis(x, stay, axis=1) for x in (alive, average, squares))

@@ -10,13 +10,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from .._support.names import repeats_counted
-from .._support.validation import finite, not_negative, one_of, positive, true_or_false, whole
+from .._support.validation import finite, not_negative, one_of, positive, real, true_or_false, whole
 from ..arms.bandit import Bandit
 from ..arms.bandit import bootstrap as resampled
 from ..arms.base import Arm
 from ..arms.discrete import numbers
 from ..arms.normal import Normal
-from ..errors import InvalidInputError
+from ..errors import InvalidInputError, shown
 from ..objectives import RSSR, MeanRisk, Objective, Sharpe, Statistics, gaps_of, usual_regulariser
 from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SequentialHalving, SuccessiveRejects, SuRSR, UniformSampling
@@ -66,6 +66,8 @@ class BestArmProblem:
         what was done to a table when it was read, and what is doubtful about it
     yardstick : Yardstick | None, optional
         how mean and risk are shown, if arms are judged by them
+    correlation : float, optional
+        of every arm with a benchmark that is seen in every period, and that policies adjust their estimates for
 
     Examples
     --------
@@ -87,6 +89,7 @@ class BestArmProblem:
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     yardstick: Yardstick | None = None
+    correlation: float = 0.0
 
     @classmethod
     def from_gap(
@@ -100,6 +103,7 @@ class BestArmProblem:
         objective: Criterion = "sharpe",
         L: float | None = None,
         tolerance: float = 0.0,
+        correlation: float = 0.0,
     ) -> BestArmProblem:
         """One arm with an annualised Sharpe ratio of ``best_sharpe``, the others with ``gap`` less."""
         whole("arms", arms, 2, MOST_ARMS)
@@ -108,7 +112,7 @@ class BestArmProblem:
         sharpes = [best] + [best - gap] * (arms - 1)
         return cls.from_sharpes(
             sharpes, volatility=volatility, periods_per_year=periods_per_year, objective=objective, L=L,
-            tolerance=tolerance,
+            tolerance=tolerance, correlation=correlation,
         )  # fmt: skip
 
     @classmethod
@@ -121,12 +125,19 @@ class BestArmProblem:
         objective: Criterion = "sharpe",
         L: float | None = None,
         tolerance: float = 0.0,
+        correlation: float = 0.0,
     ) -> BestArmProblem:
         """Arms with these annualised Sharpe ratios and volatilities (one volatility for all, or one each).
 
         Rewards are normal with mean S·v/p and standard deviation v/√p; p is the number of periods per year. Any arm
-        whose annualised Sharpe ratio is within ``tolerance`` of the best one's is a right choice.
+        whose annualised Sharpe ratio is within ``tolerance`` of the best one's is a right choice. ``correlation`` is
+        that of every arm with a benchmark, seen in every period, that policies adjust their estimates for
+        (:class:`~sharpe_bandits.objectives.Adjusted`): it leaves 1 - correlation^2 of the variance.
         """
+        if not 0 <= real(correlation) < 1:
+            raise InvalidInputError(
+                f"correlation is that of every arm with the benchmark, from 0 to below 1, got {shown(correlation)}"
+            )
         given = numbers("sharpes", sharpes, 1)
         periods = _periods(periods_per_year)
         _at_least_two(len(given), "sharpes")
@@ -141,7 +152,13 @@ class BestArmProblem:
         arms = [Normal(s * v / periods, variance=v * v / periods) for s, v in zip(given.tolist(), yearly, strict=True)]
         names = [f"arm {k + 1}" for k in range(len(arms))]
         how = "normal rewards, independent over time and between arms"
+        if correlation:
+            how = (
+                f"normal rewards, independent over time, with a correlation of {real(correlation):g} with a benchmark "
+                "that is seen in every period and adjusted for"
+            )
         problem = cls._of(arms, names, periods, objective, L, how, tolerance)
+        problem = replace(problem, correlation=real(correlation))
         return replace(problem, remarks=(_LOSING,)) if given.max() < 0 and objective != "mean-risk" else problem
 
     @classmethod
@@ -342,9 +359,17 @@ class BestArmProblem:
         """Means and variances (runs, arms) of the rewards of every arm over this number of periods."""
         if self.table is None or self.block is None:
             (mean,), (variance,) = self.bandit.truth(0, 1)
-            shape = (runs, self.K)
-            seen = mean + np.sqrt(variance / periods) * generator.standard_normal(shape)
-            return seen, variance * generator.chisquare(periods - 1, shape) / (periods - 1)
+            shape, rho = (runs, self.K), self.correlation
+            if not rho:
+                error, squares = generator.standard_normal(shape), generator.chisquare(periods - 1, shape)
+            else:  # seen together, arms have the benchmark's error in common
+                rest = math.sqrt(1 - rho * rho)
+                error = rest * generator.standard_normal(shape) + rho * generator.standard_normal((runs, 1))
+                common = np.sqrt(generator.chisquare(periods - 1, (runs, 1)))
+                squares = (rest * generator.standard_normal(shape) + rho * common) ** 2
+                if periods > 2:
+                    squares += rest * rest * generator.chisquare(periods - 2, shape)
+            return mean + np.sqrt(variance / periods) * error, variance * squares / (periods - 1)
         centre = self.table.mean(axis=0)
         away = self.table - centre
         both = np.hstack([away, away**2])
@@ -447,6 +472,7 @@ class BestArmProblem:
             "rewards": self.rewards,
             "block": self.block,
             "tolerance": self.tolerance,
+            "correlation": self.correlation,
             "right": [self.names[k] for k in self.right],
             "best": [self.names[k] for k in self.best],
         }

@@ -228,11 +228,18 @@ class _OneAtATime(_Play):
         return drawn_directly(methods, self.problem.bandit.arms)
 
     def choices(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[np.ndarray]:
+        rho = self.problem.correlation
         if self.direct(methods):
             (mean,), (variance,) = self.problem.bandit.truth(0, 1)
             return [
-                recommended(policy, mean, variance, budget, runs, np.random.default_rng(entropy)) for policy in methods
+                recommended(policy, mean, variance, budget, runs, np.random.default_rng(entropy), rho)
+                for policy in methods
             ]
+        if rho:
+            raise InvalidInputError(
+                "a plan with a correlation takes policies that share pulls equally, as SequentialHalving and "
+                "SuccessiveRejects do; simulate others on a FactorBandit"
+            )
         seed = int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
         study = simulate(
             methods, self.problem.bandit, horizon=budget, runs=runs, seed=seed, executor=self.backend,

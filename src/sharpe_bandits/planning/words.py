@@ -114,9 +114,16 @@ def remarks(plan: Plan) -> list[str]:
     """The assumptions, and the meaning of the numbers."""
     problem = plan.problem
     said = problem.conventions()
-    independent = "" if problem.table is not None else (
+    independent = "" if problem.table is not None or problem.correlation else (
         " Arms are simulated as independent; seen together, positively correlated ones are separated sooner."
     )  # fmt: skip
+    if problem.correlation:
+        left = 1 - problem.correlation**2
+        said.append(
+            f"The benchmark is seen in every period, and policies adjust their estimates for it, as in "
+            f"SuccessiveRejects(Adjusted(...)): {left:.0%} of the variance is left. Without it, policies that see one "
+            f"arm per period need about {1 / left:.2g} times as many rounds."
+        )
     said.append(
         f"Years are rounds divided by {problem.periods_per_year:g}. If the rewards of all {problem.K} arms are seen in "
         f"every period, as with recorded prices, no bandit is needed: that is “{EVERY_ARM}”, where a round is a period."

@@ -33,6 +33,8 @@ def add(plan: argparse.ArgumentParser) -> None:
     arms.add_argument(
         "--volatility", type=float, nargs="+", metavar="V", help="annualised volatility: one, or one per arm (0.15)"
     )
+    arms.add_argument("--correlation", type=float, default=0.0, metavar="C", help="correlation of every arm with a "
+                      "benchmark that is seen in every period")  # fmt: skip
     asked = plan.add_argument_group("question")
     what = asked.add_mutually_exclusive_group()
     what.add_argument("--error", type=float, metavar="P", help="accepted probability of a wrong choice (0.05)")
@@ -114,7 +116,7 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
         raise InvalidInputError(f"give the arms by one of: {'; '.join(ways)}. Got {given}")
     goal: dict[str, Any] = {"objective": options.objective, "L": options.L, "tolerance": options.tolerance}
     if ways["a FILE"]:
-        _unused(options, "without a FILE", volatility=None)
+        _unused(options, "without a FILE", volatility=None, correlation=0.0)
         lacking = [f"--{k.replace('_', '-')}" for k in ("kind", "periods_per_year") if getattr(options, k) is None]
         if lacking:
             raise InvalidInputError(f"a table needs {' and '.join(lacking)}, which cannot be guessed")
@@ -130,7 +132,7 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
         "aversion": 1.0,
     }
     _unused(options, "with a FILE", **reading)
-    goal["objective"] = options.objective or "sharpe"
+    goal["objective"], goal["correlation"] = options.objective or "sharpe", options.correlation
     volatility = options.volatility or [VOLATILITY]
     goal["volatility"] = volatility[0] if len(volatility) == 1 else volatility
     goal["periods_per_year"] = PERIODS if options.periods_per_year is None else options.periods_per_year
