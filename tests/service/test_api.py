@@ -136,3 +136,12 @@ def test_a_body_that_is_not_called_json_is_refused_with_the_remedy(http):
     answer = http.post("/api/campaigns", content='{"name": "a", "policy": "SF-UCB", "L": 1, "arms": 2}')
     assert answer.status_code == 422
     assert "send the header Content-Type: application/json" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("arm", ["0" * 5000, "9" * 5000, "\u00b2"])
+def test_digits_that_are_no_number_are_no_arm(http, arm):
+    """Found by Schemathesis on the running service: a 500."""
+    for path in ("arms/resume", "arms/suspend", "arms/retire"):
+        assert http.post(f"{DESKS}/{path}", json={"arm": arm}).status_code in (404, 422)
+    assert http.post(f"{DESKS}/records", json={"records": [{"arm": arm}]}).status_code in (404, 422)
+    assert http.post(f"{DESKS}/rules", json={"control": arm}).status_code in (404, 422)

@@ -134,7 +134,7 @@ class Rules:
 
 def arm_of(arms: list[Any], arm: Any) -> Any:
     """An arm as the campaign names it: where arms are numbers, text such as "2" is one."""
-    if isinstance(arm, str) and arm.isdigit() and arm not in arms:
+    if isinstance(arm, str) and arm.isascii() and arm.isdigit() and len(arm) < 16 and arm not in arms:
         return int(arm)
     return arm
 

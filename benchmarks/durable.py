@@ -1,0 +1,133 @@
+"""Durable ask and tell, and what is left after ``kill -9``: ``python -m benchmarks.durable --peers .envs/x/bin/python``.
+
+Each way runs in processes of its own (see ``adapters/durable_ask_tell.py``). Printed for each: ask + tell in units of two
+bare commits, measured in turn in one process; how many of the acknowledgements before ``kill -9`` at random moments are
+not there afterwards; and how many are lost when two processes use it at once. Then a plain FastAPI service, with a commit
+per request, beside ours under the load of 64 clients.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from torture.service import Server, drive, fresh
+
+ADAPTER = Path(__file__).parent / "adapters" / "durable_ask_tell.py"
+OURS, PEERS = ("bare", "sharpe-bandits"), ("optuna", "optuna-journal", "mabwiser", "vizier")
+
+
+def run(python: str, which: str, path: Path, *rest: object) -> str:
+    """What a child prints; raises RuntimeError with the last line if it fails."""
+    done = subprocess.run([python, ADAPTER, which, path, *map(str, rest)], capture_output=True, text=True, timeout=180)
+    if done.returncode:
+        raise RuntimeError((done.stderr.strip().splitlines() or ["?"])[-1][:200])
+    return done.stdout.splitlines()[-1]
+
+
+def killed(python: str, which: str, path: Path, kills: int, processes: int) -> tuple[int, int]:
+    """Acknowledgements of processes that are killed, and how many of them are not there afterwards."""
+    acknowledged: dict[str, float | None] = {}
+    count = 0
+    for _ in range(kills):
+        command = [python, str(ADAPTER), which, str(path), "run"]
+        children = [
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            for _ in range(processes)
+        ]
+        for child in children:
+            assert child.stdout is not None
+            first = child.stdout.readline()
+            child.first = first  # type: ignore[attr-defined]
+        time.sleep(random.uniform(0.2, 0.8))
+        for child in children:
+            child.kill()
+        for child in children:
+            assert child.stdout is not None
+            text = child.first + child.stdout.read()  # type: ignore[attr-defined]
+            child.wait()
+            for line in text.splitlines(keepends=True):
+                words = line.split()
+                if not line.endswith("\n") or not words or words[0] not in ("A", "T"):
+                    continue
+                count += 1
+                acknowledged[words[1]] = float(words[2]) if words[0] == "T" else acknowledged.get(words[1])
+    try:
+        there = json.loads(run(python, which, path, "check"))
+    except RuntimeError:
+        return count, count
+    lost = sum(
+        number not in there or (reward is not None and there[number] != reward)
+        for number, reward in acknowledged.items()
+    )
+    return count, lost + count - _distinct(acknowledged, count)
+
+
+def _distinct(acknowledged: dict[str, float | None], count: int) -> int:
+    """How many acknowledgements were of different things: two workers that got the same number overwrote one another."""
+    different = len(acknowledged) + sum(reward is not None for reward in acknowledged.values())
+    return min(different, count)
+
+
+def services(seconds: float, python: str) -> None:
+    """Our service and a plain one, 64 clients each."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(fresh(folder, "ours.db"))
+        drive(server.port, 64, 1.0, name="warm")
+        ours = len(drive(server.port, 64, seconds).latencies) / seconds
+        server.stop()
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        child = subprocess.Popen([python, ADAPTER, "bare", Path(folder) / "plain.db", "serve", str(port)])
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        drive(port, 64, 1.0, name="warm")
+        plain = len(drive(port, 64, seconds).latencies) / seconds
+        child.kill()
+        child.wait()
+    print(
+        f"\n64 clients, operations a second: ours {ours:,.0f}, a plain FastAPI service {plain:,.0f}: {ours / plain:.1f} times"
+    )
+
+
+def main() -> int:
+    """Measure, and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.durable", description=__doc__)
+    parser.add_argument("--peers", default=sys.executable, help="the Python that has the other libraries")
+    parser.add_argument("--pairs", type=int, default=110)
+    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=5.0)
+    options = parser.parse_args()
+    print(
+        "| | ask + tell, in pairs of bare commits | killed: acknowledged, lost | two at once: acknowledged, lost |\n|---|---|---|---|"
+    )
+    for which in OURS + PEERS:
+        python = sys.executable if which in OURS else options.peers
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder)
+            try:
+                pair, bare = json.loads(run(python, which, path / "time", "time", options.pairs))
+                alone = killed(python, which, path / "killed", options.kills, 1)
+                both = killed(python, which, path / "both", 3, 2)
+            except (RuntimeError, subprocess.TimeoutExpired) as error:
+                print(f"| {which} | not measured: {error} | | |", flush=True)
+                continue
+            print(f"| {which} | {pair / bare:.2f} | {alone[0]:,}, {alone[1]} | {both[0]:,}, {both[1]} |", flush=True)
+    services(options.seconds, sys.executable)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
