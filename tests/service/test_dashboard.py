@@ -76,12 +76,6 @@ def test_a_person_s_path(page, store):
     with page.expect_download() as download:
         page.click("#csv")
     assert "order-7" in download.value.path().read_text()
-    with page.expect_download() as download:
-        page.click("figure[data-chart=choices] button[aria-label='Save figure as SVG']")
-    assert "<svg" in download.value.path().read_text()
-    with page.expect_download() as download:
-        page.click("figure[data-chart=choices] button[aria-label='Save figure as PNG']")
-    assert download.value.path().read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_page_without_server_sent_events_looks_by_itself(browser, served, store):

@@ -57,7 +57,7 @@ SESSION_LENGTH = 12 * 3600.0
 COOKIE = "sharpe_bandits_session"
 #: Headers of every response.
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -414,7 +414,7 @@ async def _body(scope: Any, receive: Any) -> Any:
     if b"content-length" not in headers and b"transfer-encoding" not in headers:
         return receive
     length = headers.get(b"content-length", b"0")
-    if not length.isdigit() or int(length) > LARGEST_BODY:
+    if not length.isdigit() or len(length) > 16 or int(length) > LARGEST_BODY:
         raise _too_large()
     body, more = b"", True
     try:

@@ -47,7 +47,6 @@ const Charts = (() => {
     const svg = el("svg", { viewBox: `0 0 ${W} ${height}`, class: "chart", role: "img", "aria-label": label, tabindex: "0" });
     place(figure, svg);
     if (focused) svg.focus({ preventScroll: true });
-    if (!figure.querySelector(".save")) saves(figure);
     return svg;
   }
 
@@ -203,67 +202,6 @@ const Charts = (() => {
     const top = Math.max(1, ...columns), wide = 120 / Math.max(columns.length, 12);
     columns.forEach((v, i) => { if (v) svg.append(el("rect", { x: i * wide, y: 24 - (22 * v) / top, width: Math.max(wide - 0.6, 0.8), height: (22 * v) / top, class: "fill" })); });
     cell.replaceChildren(svg);
-  }
-
-  /* Exported figures keep the colours of the page. */
-  function standalone(figure) {
-    const svg = figure.querySelector("svg.chart"), copy = svg.cloneNode(true);
-    const from = [svg, ...svg.querySelectorAll("*")], to = [copy, ...copy.querySelectorAll("*")];
-    from.forEach((node, i) => {
-      const style = getComputedStyle(node);
-      for (const name of ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "font-size", "font-family"]) to[i].setAttribute(name, style.getPropertyValue(name));
-      to[i].removeAttribute("class");
-    });
-    const box = svg.viewBox.baseVal, items = [...figure.querySelectorAll(".legend li")];
-    const height = box.height + 24 + 18 * items.length;
-    copy.setAttribute("xmlns", SVG);
-    copy.setAttribute("viewBox", `0 -24 ${box.width} ${height}`);
-    copy.setAttribute("width", box.width);
-    copy.setAttribute("height", height);
-    const style = getComputedStyle(document.body), plain = { fill: style.color, "font-family": "sans-serif", "font-size": "13px" };
-    copy.prepend(el("rect", { x: 0, y: -24, width: box.width, height, fill: style.backgroundColor }));
-    copy.append(el("text", { x: 8, y: -8, ...plain, "font-weight": "bold" }, figure.querySelector("figcaption").firstChild.textContent.trim()));
-    items.forEach((item, k) => {
-      const y = box.height + 18 * k, colour = getComputedStyle(item.querySelector("rect")).fill;
-      copy.append(el("rect", { x: LEFT, y: y - 4, width: 14, height: 10, fill: colour }), el("text", { x: LEFT + 20, y: y + 5, ...plain }, item.textContent));
-    });
-    return { text: new XMLSerializer().serializeToString(copy), width: box.width, height };
-  }
-
-  function download(blob, name) {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(blob);
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  }
-
-  function saves(figure) {
-    const box = document.createElement("span"), name = figure.dataset.chart;
-    box.className = "save";
-    for (const kind of ["SVG", "PNG"]) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "quiet";
-      button.textContent = kind;
-      button.setAttribute("aria-label", `Save figure as ${kind}`);
-      button.addEventListener("click", () => {
-        const { text, width, height } = standalone(figure), svg = new Blob([text], { type: "image/svg+xml" });
-        if (kind === "SVG") { download(svg, `${name}.svg`); return; }
-        const image = new Image(), url = URL.createObjectURL(svg);
-        image.onload = () => {
-          const canvas = document.createElement("canvas");
-          canvas.width = 2 * width;
-          canvas.height = 2 * height;
-          canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-          URL.revokeObjectURL(url);
-          canvas.toBlob((blob) => download(blob, `${name}.png`), "image/png");
-        };
-        image.src = url;
-      });
-      box.append(button);
-    }
-    figure.querySelector("figcaption").append(box);
   }
 
   return { number, lines, bars, intervals, spark, when };
