@@ -6,6 +6,7 @@ between databases is in the subclasses.
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
@@ -19,6 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from ..._support.validation import positive
 from ...errors import StoreError, UnreadableDataError, shown
 from . import schema
+from .archive import Archive
 from .records import DecisionRow, DecisionState, Event
 from .storage import Batch, CampaignRow, Head, Interval, Records, Search
 
@@ -37,6 +39,8 @@ _DECISION = ", ".join(DecisionRow._fields)
 _EVENT = ", ".join(Event._fields)
 #: Columns that stores of revision 0001 do not have.
 _NEW_COLUMNS = ("details", "measures", "hash")
+#: Number of the row beside the events of a campaign that tells where its old ones are: before all events.
+_ARCHIVE = -1
 _PENDING = f"campaign = ? AND state = '{DecisionState.PENDING}'"  # the condition of an index
 _INSERT_EVENT = f"INSERT INTO {_EVENTS} (campaign, {_EVENT}) VALUES (?{', ?' * len(Event._fields)})"
 _INSERT_DECISION = f"INSERT INTO {_DECISIONS} (campaign, {_DECISION}) VALUES (?{', ?' * len(DecisionRow._fields)})"
@@ -272,6 +276,27 @@ class Database(ABC):
 
         self.write(0, work)
 
+    def archive(self, campaign: int, archive: Archive) -> None:
+        """Forget the old part of a campaign, which is in files, and keep where they are."""
+        where = "WHERE campaign = ? AND seq"
+        noted = self.sql(
+            f"INSERT INTO {_EVENTS} (campaign, seq, kind, at, details) VALUES (?, {_ARCHIVE}, {_ARCHIVE}, 0, ?)"
+        )
+
+        def work(records: Any) -> None:
+            lead = json.loads(records.snapshot()[1])["lead_began"]  # status tells its time
+            driver = records.driver
+            driver.execute(
+                self.sql(f"DELETE FROM {_EVENTS} {where} <= ? AND seq <> ?"), (campaign, archive.events, lead)
+            )
+            driver.execute(self.sql(f"DELETE FROM {_EVENTS} {where} = {_ARCHIVE}"), (campaign,))
+            driver.execute(
+                self.sql(f"DELETE FROM {_DECISIONS} WHERE campaign = ? AND number <= ?"), (campaign, archive.decisions)
+            )
+            driver.execute(noted, (campaign, json.dumps(archive)))
+
+        self.write(campaign, work)
+
     # Tables.
 
     def _prepare(self, create: bool) -> None:
@@ -382,8 +407,22 @@ class _SQLRecords:
         return row[0], row[1]
 
     def events(self, after: int, upto: int) -> Iterator[Event]:
-        columns = self._database.columns(*Event._fields)
-        return map(Event._make, self._pages(columns, _EVENTS, "seq", after + 1, upto))
+        def stored(first: int) -> Iterator[Event]:
+            return map(Event._make, self._pages(self._database.columns(*Event._fields), _EVENTS, "seq", first, upto))
+
+        rows = stored(after + 1)
+        event = next(rows, None)
+        if max(after, 0) < upto and (event is None or event.seq > after + 1) and (old := self.archive()) is not None:
+            yield from old.logged(after + 1, upto)
+            yield from stored(max(after, old.events) + 1)
+        elif event is not None:
+            yield event
+            yield from rows
+
+    def archive(self) -> Archive | None:
+        """Where the old part of the campaign is, if it has been archived."""
+        rows = self._rows(f"SELECT details FROM {_EVENTS} WHERE campaign = ? AND seq = {_ARCHIVE}", self._campaign)
+        return Archive(*json.loads(rows[0][0])) if rows and not self._database.is_first_revision else None
 
     def decisions(self, *, numbers: Sequence[int] = (), keys: Sequence[str] = ()) -> list[DecisionRow]:
         rows: list[Any] = []
@@ -397,7 +436,18 @@ class _SQLRecords:
 
     def history(self, first: int, last: int | None) -> Iterator[DecisionRow]:
         upto, columns = _ALL if last is None else last, self._database.columns(*DecisionRow._fields)
-        return map(DecisionRow._make, self._pages(columns, _DECISIONS, "number", first, upto))
+
+        def stored(number: int) -> Iterator[DecisionRow]:
+            return map(DecisionRow._make, self._pages(columns, _DECISIONS, "number", number, upto))
+
+        rows = stored(first)
+        row = next(rows, None)
+        if (row is None or row.number > first) and (old := self.archive()) is not None:
+            yield from old.history(first, upto)
+            yield from stored(max(first, old.decisions + 1))
+        elif row is not None:
+            yield row
+            yield from rows
 
     def pending(
         self, count: int | None = None, *, after: float | None = None, until: float | None = None
@@ -416,7 +466,7 @@ class _SQLRecords:
 
     def log(self, before: int | None, count: int, search: Search | None) -> list[tuple[Event, str | None, str | None]]:
         own = self._database.columns(*Event._fields)
-        page = f"SELECT campaign, {own} FROM {_EVENTS} WHERE campaign = ? AND seq < ?"
+        page = f"SELECT campaign, {own} FROM {_EVENTS} WHERE campaign = ? AND seq > {_ARCHIVE} AND seq < ?"
         parameters: list[Any] = [self._campaign, before or _ALL]
         if search is not None and search.number is not None:
             page, parameters = f"{page} AND number = ?", [*parameters, search.number]

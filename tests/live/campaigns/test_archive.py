@@ -1,0 +1,108 @@
+"""Old decisions in files: everything that needs the whole log says the same as before."""
+
+import shutil
+from datetime import UTC, datetime
+
+import pyarrow.parquet as pq
+import pytest
+
+import sharpe_bandits as sb
+from sharpe_bandits.live.campaigns.archive import archive
+
+ARMS = ["a", "b", "c"]
+
+
+def played(store, clock):
+    """A campaign over ten days, with a decision that is pending all the time from the fifth day on."""
+    campaign = store.campaign("c", policy=sb.ScaleFreeUCB(L=0.1), arms=ARMS, explore=0.2, seed=1)
+    for day in range(10):
+        clock[0] = 86_400.0 * (day - 10)
+        if day:
+            campaign.accept_clock()
+        if day == 5:
+            campaign.ask(key="slow")
+        told = {one: 0.1 * (one.number % 7) for one in campaign.ask(keys=[f"{day}-{k}" for k in range(40)])}
+        campaign.tell_many(told)
+    clock[0] = 0.0
+    campaign.accept_clock()
+    return campaign
+
+
+def at(day):
+    import time
+
+    return datetime.fromtimestamp(time.time() + 86_400.0 * (day - 10) - 43_200, UTC)
+
+
+@pytest.fixture
+def campaign(tmp_path, clock):
+    clock[0] = -10 * 86_400.0
+    with sb.Store(tmp_path / "campaigns.db") as store:
+        yield played(store, clock)
+
+
+def test_the_whole_log_is_as_before(campaign, tmp_path):
+    other = sb.ScaleFreeUCB(L=0.1, c=0.1)
+    before = campaign.status(), campaign.history(), campaign.evaluate(other), campaign.verify(choices=True)
+    events, decisions = archive(campaign, at(3), tmp_path / "first")
+    assert decisions == 120
+    assert events >= 240
+    more, later = archive(campaign, at(9), tmp_path / "second")
+    assert more > 0
+    assert later == 80, "up to the decision that is pending"
+    with sb.Store(tmp_path / "campaigns.db") as store:
+        fresh = store.campaign("c")
+        status = fresh.status()
+        assert (status.arms, status.leader, status.leader_since) == (
+            before[0].arms, before[0].leader, before[0].leader_since
+        )  # fmt: skip
+        assert fresh.history().equals(before[1])
+        assert fresh.history(first=100, count=50).equals(before[1].slice(99, 50))
+        assert fresh.evaluate(other) == before[2]
+        verification = fresh.verify(choices=True)
+        assert verification.ok, verification
+        assert (verification.events, verification.decisions) == (before[3].events, before[3].decisions)
+        assert all(entry.seq > 0 for entry in fresh.log(count=1000))
+        assert fresh.ask(key="9-0").number == before[1]["key"].to_pylist().index("9-0") + 1
+        fresh.tell(fresh.ask(), 0.5)
+        fresh.amend(before[1].num_rows, 0.25)
+        assert fresh.verify(choices=True).ok
+    kept = pq.read_table(tmp_path / "first" / "decisions.parquet")
+    assert kept.equals(before[1].slice(0, 120))
+
+
+def test_without_the_files_workers_go_on_and_a_change_in_them_is_found(campaign, tmp_path):
+    archive(campaign, at(5), tmp_path / "old")
+    shutil.move(tmp_path / "old", tmp_path / "elsewhere")
+    with sb.Store(tmp_path / "campaigns.db") as store:
+        fresh = store.campaign("c")
+        fresh.tell(fresh.ask(), 0.5)
+        assert fresh.status().decisions == 402
+        with pytest.raises(sb.errors.StoreError, match="put it back"):
+            fresh.verify()
+        shutil.move(tmp_path / "elsewhere", tmp_path / "old")
+        assert fresh.verify().ok
+        path = tmp_path / "old" / "log.parquet"
+        table = pq.read_table(path)
+        rewards = [None if x is None else x + 0.01 for x in table["reward"].to_pylist()]
+        pq.write_table(
+            table.set_column(table.column_names.index("reward"), table.schema.field("reward"), [rewards]), path
+        )
+        assert not fresh.verify().ok
+
+
+def test_what_cannot_be_archived(campaign, tmp_path):
+    with pytest.raises(sb.errors.InvalidInputError, match="nothing"):
+        archive(campaign, datetime(2000, 1, 1, tzinfo=UTC), tmp_path / "x")
+    with pytest.raises(sb.errors.InvalidInputError, match="exists"):
+        archive(campaign, at(5), tmp_path)
+
+
+def test_the_command(campaign, tmp_path, capsys):
+    from sharpe_bandits.cli.program import main
+
+    store = ["--store", str(tmp_path / "campaigns.db")]
+    assert (
+        main(["campaign", "archive", "c", *store, "--before", at(5).isoformat(), "--out", str(tmp_path / "old")]) == 0
+    )
+    assert "200 decisions" in capsys.readouterr().out
