@@ -101,7 +101,8 @@ def drafted(
     zones: list[str | None] = []
     if dated is not None:
         moments, zones = dates_of.read(source.names[dated], source.columns[dated], source.place, date_format)
-    draft = Draft(names, np.empty((length, len(names))), moments, zones, np.arange(length), source.place, notes)
+    # column by column first: writing into rows is slow
+    draft = Draft(names, np.empty((len(names), length)).T, moments, zones, np.arange(length), source.place, notes)
     for number, position in enumerate(chosen):
         try:
             draft.values[:, number] = _numbers(draft, number, source.columns[position], source.text, written)
@@ -114,6 +115,7 @@ def drafted(
                 or _numeric(source, chosen, str(error))
             )
             raise InvalidInputError(f"{error}{hint}") from None
+    draft.values = np.ascontiguousarray(draft.values)
     return draft
 
 

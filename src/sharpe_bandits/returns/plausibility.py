@@ -64,6 +64,8 @@ _SMALL_SPLITS, _EXAMINED, _OTHERS, _NEAR_MONTHLY = (1.5, 2, 3, 4, 5, 10), 5.5, 0
 _STILL, _UNLIKELY = 10, 1e-6
 #: Minimum autocorrelation of numbers that look like levels, not changes, and minimum number of rows to tell.
 _LEVELS, _LEAST_LEVELS = 0.9, 20
+#: Rows that suffice to tell levels from changes, and for the usual size of returns.
+_EXAMINED_ROWS = 10_000
 #: Maximum autocorrelation of numbers near 1 that look like price relatives, not prices.
 _RELATIVES = 0.5
 #: Annualised mean or volatility beyond which returns are probably in per cent.
@@ -326,7 +328,7 @@ def _like_levels(table: Draft) -> list[str]:
     if len(table.values) < _LEAST_LEVELS:
         return []
     with np.errstate(invalid="ignore"):
-        similar = by_column(autocorrelation, table.values)
+        similar = by_column(autocorrelation, table.values[:_EXAMINED_ROWS])
     return [
         f"values of column {table.names[number]!r} hardly differ from those before (autocorrelation "
         f"{similar[number]:.2f}), as in cumulative returns; if they are, pass kind='cumulative-returns'"
@@ -352,23 +354,30 @@ def _like_percent(table: Draft, periods_per_year: float) -> list[str]:
 def _jumps(table: Draft, kind: Kind, periods_per_year: float) -> list[str]:
     """Remarks on wrong prices, unadjusted splits and other implausible returns; the first of each kind."""
     reversed_, split, other = [], [], []  # places (row, column)
+    rare = periods_per_year <= 12 and kind == "prices"
+    near = _NEAR_MONTHLY if rare else _NEAR
     for column in range(len(table.names)):
-        logs = _logarithms(table.values[:, column])
-        size = np.abs(logs)
-        moved = size[size > 0]
-        robust_sd = 1.4826 * float(np.median(moved)) if len(moved) else math.inf
-        rare = periods_per_year <= 12 and kind == "prices"
-        near = _NEAR_MONTHLY if rare else _NEAR
-        if rare and (row := _hidden_split(logs, robust_sd)) is not None:
+        x = table.values[:, column]
+        size = np.abs(x)
+        moved = size[:: -(-len(size) // _EXAMINED_ROWS)]  # evenly spaced rows of a long table
+        moved = moved[moved > 0]
+        robust_sd = 1.4826 * math.log1p(np.median(moved)) if len(moved) else math.inf
+        if rare and (row := _hidden_split(_logarithms(x), robust_sd)) is not None:
             split.append((row, column))
             continue
-        for row in np.flatnonzero(size > _FAR * robust_sd).tolist():
-            place = (row, column)
-            if any(_reversed(logs[first : first + 2]) for first in (row - 1, row) if 0 <= first < len(logs) - 1):
+        # the logarithm of a gain is smaller than the gain, that of a loss larger
+        for row in np.flatnonzero(size > -math.expm1(-_FAR * robust_sd)).tolist():
+            place, (before, log, after) = (
+                (row, column),
+                _logarithms(np.pad(x[max(row - 1, 0) : row + 2], (int(row == 0), int(row == len(x) - 1)))),
+            )
+            if abs(log) <= _FAR * robust_sd:
+                continue
+            if _reversed(before, log) or _reversed(log, after):
                 reversed_.append(place)
-            elif min(abs(size[row] - math.log(k)) for k in _SPLITS) < min(_MOVES * robust_sd, near):
+            elif min(abs(abs(log) - math.log(k)) for k in _SPLITS) < min(_MOVES * robust_sd, near):
                 split.append(place)
-            elif size[row] > min(_JUMP, _OUTLIER * robust_sd):
+            elif abs(log) > min(_JUMP, _OUTLIER * robust_sd):
                 other.append(place)
     found = []
     for places, words in (
@@ -394,9 +403,9 @@ def _hidden_split(logs: np.ndarray, robust_sd: float) -> int | None:
     return row if near < 3 * robust_sd else None
 
 
-def _reversed(pair: np.ndarray) -> bool:
-    """Whether the first of two moves is large, and the second reverses it."""
-    return bool(abs(pair[0]) > _SPIKE and abs(pair[0] + pair[1]) < abs(pair[0]) / 5)
+def _reversed(move: float, after: float) -> bool:
+    """Whether a move is large, and the one after it reverses it."""
+    return bool(abs(move) > _SPIKE and abs(move + after) < abs(move) / 5)
 
 
 def _still(table: Draft) -> list[str]:
