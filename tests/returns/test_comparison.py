@@ -185,7 +185,7 @@ class TestComparison:
         for seed in range(samples):
             x = generator.normal([0.3, 0.0], 1.0, (150, 2))
             (test,) = pairwise_tests(x, [(0, 1)], Yardstick(), 1, 200, seed, 0.95, False)
-            hits += abs(test.difference - 0.3) <= test.half
+            hits += test.low <= 0.3 <= test.high
         assert hits / samples >= 0.95 - 3 * (0.05 * 0.95 / samples) ** 0.5
         found = sb.compare(table(0.01 * x), replications=200)
         (d,) = found.differences

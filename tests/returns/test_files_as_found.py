@@ -359,6 +359,52 @@ MORE = {
         "prices",
     ),
     "spaces around cells": ([HEAD, *(line.replace(",", " , ") for line in lines(DATES["iso"]))], "prices"),
+    "Windows line ends": ([f"{HEAD}\r", *(f"{line}\r" for line in lines(DATES["iso"]))], "prices"),
+    "a line of units": ([HEAD, "yyyy-mm-dd,USD,USD", *lines(DATES["iso"])], "prices"),
+    "row numbers of pandas": ([",Date,SPY,AGG", *(f"{k},{line}" for k, line in enumerate(lines(DATES["iso"])))], "prices"),
+    "a comma after every line": ([f"{HEAD},", *(f"{line}," for line in lines(DATES["iso"]))], "prices"),
+    "months without zeros": ([HEAD, *lines([f"{d.month}/{d.day}/{d.year}" for d in DAYS])], "prices"),
+    "weekdays": ([HEAD, *lines([f"{d:%a %d %b %Y}" for d in DAYS])], "prices"),
+    "US dates with times": ([HEAD, *lines([f"{d:%m/%d/%Y} 4:00 PM" for d in DAYS])], "prices"),
+    "UTC written as Z": ([HEAD, *lines([f"{d:%Y-%m-%dT00:00:00Z}" for d in DAYS])], "prices"),
+    "milliseconds since 1970": ([HEAD, *lines([str(int(1000 * d.timestamp())) for d in DAYS])], "prices"),
+    "summer time": (
+        [HEAD, *lines([(d + pd.Timedelta(hours=16)).tz_localize("America/New_York").isoformat() for d in DAYS])],
+        "prices",
+    ),
+    "year, month, day": (
+        ["Year,Month,Day,SPY,AGG", *lines([f"{d.year},{d.month},{d.day}" for d in DAYS])],
+        "prices",
+    ),
+    "digits without a head": ([",SPY,AGG", *lines([f"{d:%Y%m%d}" for d in DAYS], TRUE)], "returns"),
+    "losses in parentheses": (
+        [HEAD, *(re.sub(r",-([\d.]+)", r",(\1)", line) for line in lines(DATES["iso"], TRUE))],
+        "returns",
+    ),
+    "per cent in parentheses": (
+        [HEAD, *(re.sub(r",-([\d.]+%)", r",(\1)", line) for line in lines(DATES["iso"], 100 * TRUE, form="{:.8f}%"))],
+        "returns",
+    ),
+    "a German export": (
+        ["Datum;SPY;AGG", *(f"{d};{a:.10f};{b:.10f}".replace(".", ",", 4).replace(",", ".", 2) for d, (a, b) in zip(DATES["German"], PRICES, strict=True))],
+        "prices",
+    ),
+    "sep= of a spreadsheet": (["sep=;", HEAD.replace(",", ";"), *lines(DATES["iso"], separator=";")], "prices"),
+    "a title with a comma": (["Prices, adjusted", HEAD, *lines(DATES["iso"])], "prices"),
+    "long format with volumes": (
+        [
+            "date,symbol,close,volume",
+            *(f"{d},{n},{v:.10f},1{k}00" for k, (d, row) in enumerate(zip(DATES["iso"], PRICES, strict=True)) for n, v in zip(NAMES, row, strict=True)),
+        ],
+        "prices",
+    ),
+    "long format, an asset after the other": (
+        [
+            "symbol,date,return",
+            *(f"{n},{d},{v:.10f}" for n, column in zip(NAMES, TRUE.T, strict=True) for d, v in zip(DATES["iso"], column, strict=True)),
+        ],
+        "returns",
+    ),
 }  # fmt: skip
 
 
@@ -367,6 +413,44 @@ def test_more_files(form, tmp_path):
     text, kind = MORE[form]
     returns = follow(saved(tmp_path, *text), kind=kind)
     right(returns, TRUE if kind == "returns" else TRUE[1:])
+
+
+LEFTOVERS = ["Source: desk,,", "Source: desk", "Total,1.5,2.5", HEAD]
+
+
+@pytest.mark.parametrize("line", LEFTOVERS)
+def test_lines_that_are_no_rows(line, tmp_path):
+    """The remedy is to delete them; the message names the line."""
+    text = [HEAD, *lines(DATES["iso"])]
+    with pytest.raises(sb.errors.InvalidInputError, match=r"line 102.*delete"):
+        read(saved(tmp_path, *text[:101], line, *text[101:]))
+    right(read(saved(tmp_path, *text)))
+
+
+@pytest.mark.parametrize("cell", ["-", "--", "#DIV/0!", "#N/A"])
+def test_cells_that_stand_for_nothing(cell, tmp_path):
+    text = lines(DATES["iso"])
+    text[50] = f"{text[50].rpartition(',')[0]},{cell}"
+    path = saved(tmp_path, HEAD, *text)
+    with pytest.raises(sb.errors.InvalidInputError, match=r"'AGG', line 52 .* has no value .*missing='drop'"):
+        read(path)
+    expected = PRICES[np.arange(ROWS) != 50]
+    right(read(path, missing="drop"), expected[1:] / expected[:-1] - 1)
+
+
+def test_a_row_per_asset(tmp_path):
+    frame = pd.DataFrame(PRICES, DATES["iso"], NAMES)
+    with pytest.raises(sb.errors.InvalidInputError, match=r"row per asset; transpose it \(frame.T\)"):
+        read(frame.T)
+    right(read(frame.T.T))
+
+
+def test_numbers_as_text_in_a_frame():
+    right(read(pd.DataFrame(PRICES, DAYS, NAMES).map("{:.10f}".format)))
+
+
+def test_first_row_of_returns_is_empty(tmp_path):
+    right(follow(pd.DataFrame(PRICES, DAYS, NAMES).pct_change(), kind="returns"))
 
 
 def test_a_column_of_text(tmp_path):

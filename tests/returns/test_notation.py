@@ -73,7 +73,7 @@ def test_per_cent_signs():
     assert "other values of the column have a per cent sign" in said
 
 
-@pytest.mark.parametrize("text", ["0,00425", "1,234.5", "1.5%", "$12", "(3.5)"])
+@pytest.mark.parametrize("text", ["0,00425", "1,234.5", "1.5%", "$12"])
 def test_numbers_in_other_forms_are_said_to_be_so(tmp_path, text):
     path = tmp_path / "x.csv"
     path.write_text(f'A;B\n0.1;"{text}"\n0.2;0.1\n0.1;0.2\n', "utf-8")

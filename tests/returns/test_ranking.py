@@ -13,7 +13,7 @@ import sharpe_bandits as sb
 from sharpe_bandits._support import console
 from sharpe_bandits.returns import ranking as module
 from sharpe_bandits.returns import statistics
-from sharpe_bandits.returns.ranking import false_discovery_rates, rank
+from sharpe_bandits.returns.ranking import rank
 from sharpe_bandits.returns.table import read_returns
 from tests.returns.ranked import table, three_strategies
 
@@ -320,13 +320,6 @@ def test_the_error_of_the_leader_is_what_confidence_leaves(confidence, alpha):
         x, names=["a", "b"], kind="returns", periods_per_year=252, confidence=confidence, replications=200, block=1
     )
     assert found.leader.alpha == alpha
-
-
-def test_false_discovery_rates_are_those_of_statsmodels():
-    multitest = pytest.importorskip("statsmodels.stats.multitest")
-    p = np.random.default_rng(1).random(20) ** 2
-    for method, name in (("bh", "fdr_bh"), ("by", "fdr_by")):
-        np.testing.assert_allclose(false_discovery_rates(p, method), multitest.multipletests(p, method=name)[1])
 
 
 # --- the headline ---------------------------------------------------------------------------------------------------

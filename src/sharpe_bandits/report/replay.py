@@ -189,7 +189,7 @@ def tear_sheet(replay: Replay, name: str, path: Path, against: str | None) -> No
         fonts.setLevel(logging.ERROR)  # it requests fonts that few machines have, with a warning for each text
         quantstats.reports.html(
             returns(replay[name]), benchmark=benchmark, rf=replay.annual_risk_free, output=str(path),
-            periods_per_year=round(replay.periods_per_year), title=f"{name}, run with the median total return",
+            periods_per_year=round(replay.returns.periods_per_year), title=f"{name}, run with the median total return",
         )  # fmt: skip
 
 

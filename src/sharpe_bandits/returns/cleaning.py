@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from ..errors import InvalidInputError, listed, shown
-from .draft import Draft, counted, passing
+from .draft import Draft, counted
 from .options import Constant, Duplicates, Kind, Missing, TimeZones, Unsorted
 
 #: Returns that differ by at most this are constant: those of evenly growing prices differ by rounding errors.
@@ -38,7 +38,7 @@ def date_rows(draft: Draft, missing: Missing, timezones: TimeZones) -> None:
             first = int(undated.argmax())
             raise InvalidInputError(
                 f"{draft.where(first)} has no date ({counted(int(undated.sum()), 'row')} in all); "
-                f"pass {passing('missing', 'drop')} to drop such rows"
+                f"pass missing='drop' to drop such rows"
             )
         draft.notes.append(f"dropped {counted(int(undated.sum()), 'row')} without a date")
         draft.keep(~undated)
@@ -50,7 +50,7 @@ def _one_zone(draft: Draft, known: list[str | None], undated: np.ndarray, timezo
         odd = next(r for r, zone in enumerate(draft.zones) if zone != known[0] and not undated[r])
         raise InvalidInputError(
             f"dates are in several time zones: {draft.where(odd)} has {words[1]}, earlier rows have {words[0]}; "
-            f"pass {passing('timezones', 'utc')} to convert all to UTC (dates without a zone are assumed to be in UTC)"
+            f"pass timezones='utc' to convert all to UTC (dates without a zone are assumed to be in UTC)"
         )
     aside = ", those without one assumed to be in UTC already" if None in known else ""
     draft.notes.append(f"dates in several time zones ({', '.join(words)}) were converted to UTC{aside}")
@@ -67,7 +67,7 @@ def order_rows(draft: Draft, unsorted: Unsorted) -> None:
         whole = "; the newest come first" if (np.diff(draft.dates) <= np.timedelta64(0)).all() else ""
         raise InvalidInputError(
             f"dates are not in order: {draft.where(first)} comes after {draft.where(first - 1)}{whole}; "
-            f"pass {passing('unsorted', 'sort')}"
+            f"pass unsorted='sort'"
         )
     draft.notes.append(f"sorted by date ({draft.where(first)} came after {draft.where(first - 1)})")
     draft.keep(np.argsort(draft.dates, kind="stable"))
@@ -83,8 +83,8 @@ def single_rows(draft: Draft, duplicates: Duplicates) -> None:
     if duplicates == "error":
         raise InvalidInputError(
             f"{draft.where(first)} and {draft.where(first + 1)} have the same date "
-            f"({counted(int(same.sum()), 'duplicate row')} in all); pass {passing('duplicates', 'first')} or "
-            f"{passing('duplicates', 'last')}"
+            f"({counted(int(same.sum()), 'duplicate row')} in all); pass duplicates='first' or "
+            f"duplicates='last'"
         )
     surplus = np.append(same, False) if duplicates == "last" else np.insert(same, 0, False)
     draft.notes.append(f"kept the {duplicates} row of each date: {counted(int(surplus.sum()), 'row')} dropped")
@@ -111,12 +111,17 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
     number = counted(int(gaps.sum()), "value")
     lost = gaps.any(axis=1)
     if missing == "error":
+        if gaps[0].all() and not gaps[1:].any():
+            raise InvalidInputError(
+                f"{draft.where(0)} has no values, as the first row of returns that are computed from prices; pass "
+                f"missing='drop'"
+            )
         filled = "the last known price" if kind == "prices" else "a return of 0"
         raise InvalidInputError(
             f"{draft.where(row, column)} has no value ({number} missing in {counted(int(lost.sum()), 'row')} and "
             f"{counted(int(gaps.any(axis=0).sum()), 'column')}: {_lacking(draft, gaps)}); pass "
-            f"{passing('missing', 'keep')} to let every column have its own history, {passing('missing', 'drop')} to "
-            f"drop such rows, or {passing('missing', 'fill')} to use {filled}"
+            f"missing='keep' to let every column have its own history, missing='drop' to "
+            f"drop such rows, or missing='fill' to use {filled}"
         )
     if missing == "drop":
         draft.notes.append(
@@ -132,7 +137,7 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
         if gaps.shape[1] > 1 and ((~gaps).sum(axis=1) > 1).mean() < PAIRED:
             raise InvalidInputError(
                 f"columns are observed one at a time: {number} of {gaps.size:,} are missing, and returns of 0 would be "
-                f"invented for them; pass {passing('missing', 'keep')} to rank or compare the columns"
+                f"invented for them; pass missing='keep' to rank or compare the columns"
             )
         draft.values[gaps] = 0.0
         draft.notes.append(f"filled {number.replace('value', 'missing return')} with 0")
@@ -141,7 +146,7 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
         column = int(gaps[0].argmax())
         raise InvalidInputError(
             f"{draft.where(0, column)} has no price, and there is no earlier one to fill it with; pass "
-            f"{passing('missing', 'keep')} or {passing('missing', 'drop')}, or choose other columns="
+            f"missing='keep' or missing='drop', or choose other columns="
         )
     draft.values = _filled(draft.values)
     draft.notes.append(f"filled {number.replace('value', 'missing price')} with the last known price")
@@ -277,7 +282,7 @@ def check_variation(draft: Draft, constant: Constant) -> None:
         return
     first = int(still.argmax())
     if constant == "error" or still.all():
-        remedy = f"; pass {passing('constant', 'drop')}" if not still.all() else ""
+        remedy = "; pass constant='drop'" if not still.all() else ""
         value = np.nanmin(draft.values[:, first])
         raise InvalidInputError(
             f"column {shown(draft.names[first])} does not vary: its return is {value:g} from {draft.where(0)} to "

@@ -35,7 +35,7 @@ from .._support.validation import check_keywords, inside, whole
 from ..errors import InvalidInputError, unknown
 from . import statistics
 from .options import ANNUAL_OR_PER_PERIOD
-from .pairwise import pairwise_tests
+from .pairwise import Difference, pairwise_tests
 from .ranked import SHOWN
 from .ranking import CSCV_BLOCKS
 from .resampling import arch_bootstrap, block_length, check_block
@@ -48,48 +48,6 @@ ALL_PAIRS = 15
 TRUSTED = 60
 #: Minimum number of rows common to all columns for joint tests.
 LEAST_COMMON = 2 * CSCV_BLOCKS
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The value of one column minus that of another: annualised Sharpe ratios; or mean less risk per period, and for
-    costs mean cost plus risk in basis points.
-
-    Attributes
-    ----------
-    first, second : str
-        the columns
-    rows : int
-        number of rows used: those that both columns have, or if unpaired those of the shorter one
-    paired : bool
-        whether both are compared over the rows that both have; if these are too few, each is evaluated over its own
-        rows, and the two are assumed to be independent
-    difference, se : float
-        the difference and its standard error, which allows for correlation of the two and for autocorrelation
-    low, high : float
-        ends of its interval, from the studentised bootstrap
-    p, p_asymptotic : float
-        two-sided p-values: from the studentised bootstrap (Ledoit and Wolf), and from the normal distribution
-    p_corrected : float
-        p-value corrected for all comparisons: the probability of any statistic as large, if no two columns differ
-    mean_difference, p_mean : float
-        difference of mean returns (annualised) or costs, and its two-sided p-value (Welch's if unpaired), robust to
-        autocorrelation
-    """
-
-    first: str
-    second: str
-    rows: int
-    paired: bool
-    difference: float
-    se: float
-    low: float
-    high: float
-    p: float
-    p_asymptotic: float
-    p_corrected: float
-    mean_difference: float
-    p_mean: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -366,16 +324,8 @@ def compare(
     base = None if against is None else names.index(against)
     pairs, chosen_afterwards = listed_pairs(yardstick.of_columns(x), base)
     tests = pairwise_tests(x, pairs, yardstick, rows_of_block, replications, seed, confidence, chosen_afterwards, lags)
-    factor = yardstick.factor
     mean_factor = yardstick.factor if yardstick.costs else returns.periods_per_year
-    differences = [
-        Difference(
-            names[i], names[j], t.rows, t.paired, factor * t.difference, abs(factor) * t.se,
-            factor * t.difference - abs(factor) * t.half, factor * t.difference + abs(factor) * t.half, t.p,
-            t.p_asymptotic, t.p_corrected, mean_factor * t.mean_difference, t.p_mean,
-        )
-        for (i, j), t in zip(pairs, tests, strict=True)
-    ]  # fmt: skip
+    differences = [test.scaled(yardstick.factor, mean_factor, names) for test in tests]
     common = x[~np.isnan(x).any(axis=1)]
     confidence_set, superior, pbo = {}, {}, None
     if len(common) >= LEAST_COMMON:

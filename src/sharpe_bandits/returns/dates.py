@@ -21,6 +21,8 @@ _FIRST, _LAST = np.datetime64("0001-01-01", "s"), np.datetime64("9999-12-31T23:5
 FORMS = (
     "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d", "%d/%m/%y", "%m/%d/%y",
     "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %Y", "%b-%y",
+    "%a %d %b %Y", "%a, %d %b %Y", "%A, %B %d, %Y", "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%d.%m.%Y %H:%M",
+    "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%m/%d/%Y %I:%M %p",
 )  # fmt: skip
 #: Formats of numeric dates by name: their origin, and units per day.
 _EPOCH = np.datetime64("1970-01-01", "us")
@@ -49,7 +51,7 @@ def column_of(source: Source, date: str | None, form: str | None = None) -> int 
     first = 0 if source.index is None else source.index
     if not source.columns:
         return None
-    return first if form is not None or _holds_dates(source.columns[first]) else None
+    return first if form is not None or holds_dates(source.columns[first]) else None
 
 
 def check_form(form: Any) -> str | None:
@@ -155,7 +157,7 @@ def read(
                 raise InvalidInputError(
                     f"column {shown(name)}, {place(row)}: {shown(cell)} is not a date in the years 1 to 9999; write "
                     "dates as 2020-01-31 or 2020-01-31T16:00:00-05:00 (other formats are not guessed"
-                    f"{f': pass {other}' if other else ''})"
+                    f"{f': pass {other}' if other else ''}), or delete the row if it is not part of the table"
                 )
             values[row], zone = found
         zones.append(zone)
@@ -223,7 +225,8 @@ def in_words(date: Any) -> str:
     return text.removesuffix("T00:00:00")
 
 
-def _holds_dates(column: Any) -> bool:
+def holds_dates(column: Any) -> bool:
+    """Whether the first value of a column is a date; digits alone may be a price."""
     import pyarrow as pa
 
     if isinstance(column, pa.Array):

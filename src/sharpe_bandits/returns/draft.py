@@ -53,10 +53,6 @@ class Draft:
         return f"{name}{self.place(int(self.rows[row]))}{date}"
 
 
-def passing(option: str, value: str) -> str:
-    return f"{option}={value!r}"
-
-
 def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
@@ -75,11 +71,20 @@ def drafted(
         notes.append(f"left out the index {shown(source.names[source.index])}, which is not the column of dates")
     if source.text and columns is None:
         _refuse_data_as_names(source)
+    dates_as_names = sum(dates_of.as_datetime(name) is not None for name in source.names)
+    if columns is None and dates_as_names > max(3, len(source.names) // 2):
+        raise InvalidInputError(
+            f"the names of {dates_as_names} columns are dates, so that the table seems to have a row per asset; "
+            "transpose it (frame.T): a row per date, a column per asset"
+        )
+    _refuse_calendar(source, dated)
     candidates = [p for p, name in enumerate(source.names) if p not in (dated, source.index) and name != apart]
     chosen = candidates if columns is None else _positions(source, columns, candidates)
     if not chosen:
         raise InvalidInputError(f"there is no column of numbers; the columns are {listed(source.names, '-')}")
     unnamed = next((p for p in chosen if not source.names[p]), None)
+    if unnamed == 0 and all(dates_of.as_datetime(cell) for cell in dates_of.some_of(source.columns[0])):
+        raise InvalidInputError("column 1 has no name and seems to hold dates; pass date='' to read them")
     if unnamed is not None:
         raise InvalidInputError(
             f"column {unnamed + 1} has no name; name it, or choose others with {_named(source, chosen)}"
@@ -184,16 +189,26 @@ def _pivot(source: sources.Source, text: int, dated: int | None = None) -> str:
     return f"pivot=({source.names[text]!r}, {next(priced, others[0])!r})" if others else ""
 
 
+def _refuse_calendar(source: sources.Source, dated: int | None) -> None:
+    """Raise if dates are in columns of years, months and days."""
+    plain = {name.strip().lower(): name for name in source.names}
+    parts = [plain[part] for part in ("year", "month", "day") if part in plain]
+    if dated is None and [part.strip().lower() for part in parts[:2]] == ["year", "month"]:
+        raise InvalidInputError(f"dates are in the columns {listed(parts)}; pass date={parts!r}")
+
+
 def _refuse_long_form(source: sources.Source) -> None:
     """Raise if a column of text has a few names that repeat: a row per observation of one of several assets."""
     for k in range(len(source.names)):
         cells = [cell.strip() for cell in dates_of.some_of(source.columns[k]) if isinstance(cell, str)]
         if len(cells) > 8 and 4 * len(set(cells)) <= len(cells) and all(map(_is_name, set(cells))):
+            columns = zip(source.names, source.columns, strict=True)
+            dated = next((f" and date={name!r}" for name, column in columns if dates_of.holds_dates(column)), "")
             numeric = [p for p in range(len(source.names)) if _begins_with_a_number(source, p)]
             raise InvalidInputError(
                 f"column {shown(source.names[k])} holds names that repeat ({listed(sorted(set(cells))[:3])}); if a row "
-                f"is an observation of one of them, pass {_pivot(source, k)}; if not, choose the columns of numbers "
-                f"with {_named(source, numeric)}"
+                f"is an observation of one of them, pass {_pivot(source, k)}{dated}; if not, choose the columns of "
+                f"numbers with {_named(source, numeric)}"
             )
 
 
@@ -295,7 +310,7 @@ def _numbers(draft: Draft, number: int, column: Any, text: bool, written: notati
     for row, cell in enumerate(column):
         if dates_of.absent(cell):
             continue
-        value = _number(cell, text)
+        value = _number(cell, text or written.plain)
         if value is None:
             raise InvalidInputError(f"{draft.where(row, number)}: {_no_number(draft.names[number], cell, column)}")
         values[row] = value

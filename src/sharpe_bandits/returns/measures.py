@@ -91,18 +91,9 @@ def measures(
 ) -> dict[str, Measure]:
     """All measures of a column.
 
-    Parameters
-    ----------
-    x, excess : numpy.ndarray
-        its returns, and its returns minus the hurdle; NaN where it has none
-    paths, counts : numpy.ndarray
-        (resamples, rows) the rows of each resample, and how often each row occurs in it
-    confidence : float
-        confidence level of the intervals
-    q : float
-        periods per year, used to annualise the ratios of Sortino and Calmar
-    benchmark : bool, optional
-        whether the hurdle is a benchmark: then with the Sharpe ratio of returns that it was not subtracted from
+    ``x`` and ``excess`` are its returns, and its returns minus the hurdle, NaN where it has none; ``paths`` and
+    ``counts`` (resamples, rows) the rows of each resample, and how often each row occurs in it; ``q`` the periods per
+    year. With a ``benchmark`` as the hurdle there is also the Sharpe ratio of returns that it was not subtracted from.
     """
     own = ~np.isnan(excess)
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]

@@ -1,19 +1,10 @@
-"""Tests of differences of Sharpe ratios, or of mean less risk, by the studentised block bootstrap [1], corrected for
-many of them [2].
+"""Tests of differences by the studentised block bootstrap of Ledoit and Wolf, as :mod:`.comparison` describes.
 
-For two columns with values a and b, the statistic is d = |a − b| / s with a standard error s that allows for
-their correlation and for autocorrelation. Rows are resampled in circular blocks, the same for all columns. A resample
-has the statistic |(a* − b*) − (a − b)| / s*, where s* comes from the sums of influence functions over its blocks. The
-p-value is the share of resamples whose statistic is at least d.
-
-The largest statistic of several pairs in each resample yields p-values that hold jointly. Holm's correction is used
-where pairs have different rows, which cannot be resampled jointly.
-
-References
-----------
-.. [1] O. Ledoit and M. Wolf (2008). Robust performance hypothesis testing with the Sharpe ratio. J. Empirical Finance
-       15(5).
-.. [2] J. P. Romano and M. Wolf (2005). Stepwise multiple testing as formalized data snooping. Econometrica 73(4).
+The statistic of two columns with values a and b is d = |a − b| / s with a standard error s that allows for their
+correlation and for autocorrelation. Rows are resampled in circular blocks, the same for all columns. A resample has the
+statistic |(a* − b*) − (a − b)| / s*, where s* comes from the sums of influence functions over its blocks. The p-value
+is the share of resamples whose statistic is at least d. Holm's correction is used where pairs have different rows,
+which cannot be resampled jointly.
 """
 
 from __future__ import annotations
@@ -21,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -32,26 +24,40 @@ LEAST_SHARED, LEAST_SHARE = 20, 0.1
 
 
 @dataclass(frozen=True)
-class PairwiseTest:
-    """The test of one difference; numbers are per period.
+class Difference:
+    """The value of one column minus that of another: annualised Sharpe ratios; or mean less risk per period, and for
+    costs mean cost plus risk in basis points. Tests have numbers per period, and numbers of columns.
 
     Attributes
     ----------
-    rows, paired : int and bool
-        rows used, and whether they are those that both columns have
-    difference, se, half : float
-        difference of values, its standard error, and half the width of its interval
-    p, p_asymptotic, p_corrected : float
-        p-values by the bootstrap, by the normal distribution, and by the bootstrap corrected for all comparisons
+    first, second : str | int
+        the columns
+    rows : int
+        number of rows used: those that both columns have, or if unpaired those of the shorter one
+    paired : bool
+        whether both are compared over the rows that both have; if these are too few, each is evaluated over its own
+        rows, and the two are assumed to be independent
+    difference, se : float
+        the difference and its standard error, which allows for correlation of the two and for autocorrelation
+    low, high : float
+        ends of its interval, from the studentised bootstrap
+    p, p_asymptotic : float
+        two-sided p-values: from the studentised bootstrap (Ledoit and Wolf), and from the normal distribution
+    p_corrected : float
+        p-value corrected for all comparisons: the probability of any statistic as large, if no two columns differ
     mean_difference, p_mean : float
-        difference of means, and its p-value
+        difference of mean returns (annualised) or costs, and its two-sided p-value (Welch's if unpaired), robust to
+        autocorrelation
     """
 
+    first: Any
+    second: Any
     rows: int
     paired: bool
     difference: float
     se: float
-    half: float
+    low: float
+    high: float
     p: float
     p_asymptotic: float
     p_corrected: float
@@ -62,6 +68,14 @@ class PairwiseTest:
     def statistic(self) -> float:
         """The studentised difference; 0 for two columns that do not differ at all."""
         return abs(self.difference) / self.se if self.se > 0 else (math.inf if self.difference else 0.0)
+
+    def scaled(self, factor: float, mean_factor: float, names: Sequence[str]) -> Difference:
+        """With names of columns, and values and means multiplied by these factors."""
+        difference, half = factor * self.difference, abs(factor) * (self.high - self.low) / 2
+        return replace(
+            self, first=names[self.first], second=names[self.second], difference=difference, se=abs(factor) * self.se,
+            low=difference - half, high=difference + half, mean_difference=mean_factor * self.mean_difference,
+        )  # fmt: skip
 
 
 def resamples(
@@ -88,7 +102,7 @@ def resamples(
         by_mean, by_variance = yardstick.gradient(mean + centre, variance, value)
         deviations = second - 2 * mean * first + block * mean**2
         influence = by_mean * (first - block * mean) + by_variance * (deviations - block * variance)
-        yield value, influence.T @ influence / n / max(n - 4, 1)  # four moments are estimated [1]
+        yield value, influence.T @ influence / n / max(n - 4, 1)  # four moments are estimated
 
 
 def pairwise_tests(
@@ -101,30 +115,16 @@ def pairwise_tests(
     confidence: float,
     all_pairs: bool,
     lags: int | None = None,
-) -> list[PairwiseTest]:
+) -> list[Difference]:
     """Tests of the differences of these pairs of columns.
 
-    Parameters
-    ----------
-    x : numpy.ndarray
-        returns (rows, columns), NaN where a column has none
-    pairs : Sequence[tuple[int, int]]
-        the columns to compare
-    yardstick : Yardstick
-        what they are compared by
-    block, replications, seed : int
-        rows of a block, number of resamples, and their seed
-    confidence : float
-        confidence level of the intervals
-    all_pairs : bool
-        whether the p-values are corrected for all pairs of columns instead of the given ones, because these were
-        chosen after looking at the data
-    lags : int | None, optional
-        autocovariances in the standard errors of the differences; by default chosen from the data
+    With ``all_pairs``, p-values are corrected for all pairs of columns instead of the given ones, because these were
+    chosen after looking at the data. ``lags`` are the autocovariances in standard errors, by default chosen from the
+    data.
     """
     alone = [_asymptotic(x, i, j, yardstick, lags) for i, j in pairs]
     first, second = np.array(pairs).T
-    observed = np.array([test.statistic for test in alone])
+    observed, errors = (np.array([getattr(test, key) for test in alone]) for key in ("statistic", "se"))
     if not np.isnan(x).any():
         values = yardstick.of_columns(x)
         draws, largest = np.empty((replications, len(pairs))), np.empty(replications)
@@ -155,8 +155,10 @@ def pairwise_tests(
         columns = x.shape[1]
         corrected = _holm(p, observed, blocks, replications, columns * (columns - 1) // 2 if all_pairs else len(pairs))
     return [
-        replace(test, p=own, p_corrected=max(float(joint), own), half=float(quantile) * test.se)
-        for test, own, joint, quantile in zip(alone, p.tolist(), corrected, critical, strict=True)
+        replace(
+            test, p=own, p_corrected=max(float(joint), own), low=test.difference - half, high=test.difference + half
+        )
+        for test, own, joint, half in zip(alone, p.tolist(), corrected, critical * errors, strict=True)
     ]
 
 
@@ -166,7 +168,7 @@ def _statistics(difference: np.ndarray, variance: np.ndarray, least: float = 0.0
         return np.where(variance > least * 1e-3, np.abs(difference) / np.sqrt(variance), 0.0)
 
 
-def _asymptotic(x: np.ndarray, i: int, j: int, yardstick: Yardstick, lags: int | None) -> PairwiseTest:
+def _asymptotic(x: np.ndarray, i: int, j: int, yardstick: Yardstick, lags: int | None) -> Difference:
     """Differences and their standard errors, with p-values by the normal and by Student's distribution."""
     from scipy.special import ndtr, stdtr
 
@@ -177,7 +179,7 @@ def _asymptotic(x: np.ndarray, i: int, j: int, yardstick: Yardstick, lags: int |
     if paired:
         a, b = x[shared, i], x[shared, j]
         difference, se = yardstick.difference(a, b, _fewer(lags, a))
-        se *= math.sqrt((rows - 1) / max(rows - 4, 1))  # four moments are estimated [1]
+        se *= math.sqrt((rows - 1) / max(rows - 4, 1))  # four moments are estimated
         mean_se, freedom = statistics.se_of_mean(a - b), float(rows - 1)
     else:
         a, b = x[there[:, 0], i], x[there[:, 1], j]
@@ -190,7 +192,7 @@ def _asymptotic(x: np.ndarray, i: int, j: int, yardstick: Yardstick, lags: int |
     mean = float(a.mean() - b.mean())
     p = 2 * float(ndtr(-abs(difference) / se)) if se > 0 else float(difference == 0)
     p_mean = 2 * float(stdtr(freedom, -abs(mean) / mean_se)) if mean_se > 0 else float(mean == 0)
-    return PairwiseTest(rows, paired, difference, se, 0.0, p, p, p, mean, p_mean)
+    return Difference(i, j, rows, paired, difference, se, difference, difference, p, p, p, mean, p_mean)
 
 
 def _fewer(lags: int | None, x: np.ndarray) -> int | None:
@@ -227,7 +229,7 @@ def _separately(
 
 
 def _stepwise(draws: np.ndarray, observed: np.ndarray) -> np.ndarray:
-    """p-values by the largest statistic among the pairs that have not been rejected yet [2]."""
+    """p-values by the largest statistic among the pairs that have not been rejected yet (Romano and Wolf)."""
     order = np.argsort(-observed, kind="stable")
     largest = np.maximum.accumulate(draws[:, order[::-1]], axis=1)[:, ::-1]
     p = (1 + (largest >= observed[order]).sum(axis=0)) / (1 + len(draws))

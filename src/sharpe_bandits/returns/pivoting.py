@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import InvalidInputError, unknown
+from .dates import holds_dates
 from .options import Duplicates
 from .sources import Layout, Source, plain_values
 
@@ -22,6 +23,9 @@ def pivoted(source: Source, layout: Layout, dated: int | None, duplicates: Dupli
     for name in layout.pivot:
         if name not in source.names:
             raise unknown("column", name, source.names)
+    unread = [name for name, column in zip(source.names, source.columns, strict=True) if holds_dates(column)]
+    if dated is None and unread:
+        raise InvalidInputError(f"column {unread[0]!r} holds dates; pass date={unread[0]!r}")
     assets, numbers = (plain_values(source.columns[source.names.index(name)]) for name in layout.pivot)
     dates: Sequence[Any] = range(len(assets)) if dated is None else plain_values(source.columns[dated])
     begins: dict[Any, int] = {}

@@ -73,19 +73,7 @@ _PERCENT = 2.0
 
 
 def refuse(source: Source, table: Draft, kind: Kind, chosen: bool) -> None:
-    """Raise if columns are not prices or returns, or if rows run backwards; columns that the user chose are trusted.
-
-    Parameters
-    ----------
-    source : Source
-        the table as found in its source
-    table : Draft
-        the numbers that were read from it
-    kind : Kind
-        "prices" or "returns"
-    chosen : bool
-        whether columns were chosen by name
-    """
+    """Raise if columns are not prices or returns, or if rows run backwards; columns that the user chose are trusted."""
     if not chosen:
         _refuse_times(table)
         if kind == "prices":
@@ -258,21 +246,7 @@ def _direction(read: list[Any]) -> int | None:
 def remarks(
     table: Draft, kind: Kind, periods_per_year: float, prices: np.ndarray | None, scale: float | None
 ) -> list[str]:
-    """Remarks on possible mistakes in a table of returns, each with its remedy.
-
-    Parameters
-    ----------
-    table : Draft
-        the returns
-    kind : Kind
-        what the source held, "prices", "returns" or "log-returns"
-    periods_per_year : float
-        as given
-    prices : numpy.ndarray | None
-        the prices that the returns were computed from, if any
-    scale : float | None
-        the factor of returns, if given
-    """
+    """Remarks on possible mistakes in a table of returns, each with its remedy."""
     found = _frequency(table, periods_per_year) + _jumps(table, kind, periods_per_year) + _still(table)
     if kind in ("returns", "log-returns"):
         found += _like_levels(table) or (_like_percent(table, periods_per_year) if scale is None else [])

@@ -130,25 +130,9 @@ NUMBERS = (
 class _TablePaths(Environment):
     """The rows and the order of columns of every run: a function of seed and run.
 
-    Attributes
-    ----------
-    values, active : numpy.ndarray
-        (rows, columns) returns, and returns minus the hurdle, which policies learn from; NaN before the first and after
-        the last return of a column
-    covariate, has_covariate : numpy.ndarray | None and bool
-        returns of the benchmark, which policies see in every round, if there is one
-    seed : int
-        of the rows and column orders
-    length : int
-        rows of a run
-    block : float | None
-        mean length of resampled blocks; None without resampling
-    every, begins : Any and numpy.ndarray
-        when policies decide, and the first row of each round
-    warm, warm_rounds : int
-        length of the warm-up in rows, and in rounds
-    varied : bool
-        whether runs use anything other than all recorded rows in order
+    ``values`` and ``active`` (rows, columns) are returns, and returns minus the hurdle, which policies learn from; NaN
+    before the first and after the last return of a column. ``begins`` is the first row of each round,
+    ``covariate`` the benchmark's returns, which policies see in every round, if there is one.
     """
 
     varies = True

@@ -405,7 +405,7 @@ class Ranking(Shown):
             [
                 c.name, f"{c.headline_sharpe:z.2f}{'*' * c.autocorrelated}",
                 f"[{c.headline_low:z.{d}f}, {c.headline_high:z.{d}f}]",
-                f"{c.dsr if self.trials > 1 else c.psr:.3f}", _needed(c, self.periods_per_year),
+                _probability(c.dsr if self.trials > 1 else c.psr), _needed(c, self.periods_per_year),
                 *([f"{c.best:.{first}%}"] if several else []),
             ]
             for c in shown
@@ -425,14 +425,13 @@ class Ranking(Shown):
             [
                 c.name, f"{c.annual_sharpe:z.2f}", f"{c.annual_se:.2f}", f"{c.annual_se_iid:.2f}",
                 f"{c.annual_sharpe_robust:z.2f}", f"{c.autocorrelation:+z.2f}",
-                "<0.001" if c.autocorrelation_p < 0.001 else f"{c.autocorrelation_p:.3f}", f"{c.rows:,}",
+                _probability(c.autocorrelation_p), f"{c.rows:,}",
             ]
             for c in shown
         ]  # fmt: skip
         confidences = [
             [
-                c.name, f"{c.psr_iid:.3f}", f"{c.psr_robust:.3f}", f"{c.dsr_iid:.3f}", f"{c.dsr_robust:.3f}",
-                f"{c.fdr:.3f}",
+                c.name, *map(_probability, (c.psr_iid, c.psr_robust, c.dsr_iid, c.dsr_robust, c.fdr)),
             ]
             for c in shown
         ]  # fmt: skip
@@ -515,6 +514,11 @@ def _measure(measure: Measure, form: str) -> str:
 
 def _p_value(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def _probability(p: float) -> str:
+    """Three digits; neither 0 nor 1."""
+    return "<0.001" if p < 0.001 else ">0.999" if p > 0.999 else f"{p:.3f}"
 
 
 def _confidence(p: float) -> str:

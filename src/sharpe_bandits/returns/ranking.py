@@ -123,6 +123,8 @@ def rank(
     >>> ranking.columns[0].name
     'A'
     """
+    from scipy.stats import false_discovery_control
+
     returns = table_of(source, reading)
     costs = returns.direction == "min"
     own = by if isinstance(by, Objective) else None
@@ -213,7 +215,7 @@ def rank(
     shown = {"sharpe": q**0.5, "sortino": q**0.5, "log-growth": q, "cvar": -1.0, "mean-risk": yardstick.factor}
     scaled = [shown.get(name, 1.0) * numbers for numbers in (value, low["value"], high["value"])]
     numbers |= {"value": scaled[0], "value_low": np.minimum(*scaled[1:]), "value_high": np.maximum(*scaled[1:])}
-    numbers["fdr"] = false_discovery_rates(1 - numbers["psr_robust"], "bh")
+    numbers["fdr"] = false_discovery_control(np.clip(1 - numbers["psr_robust"], 0, 1))
     for key in ("sharpe", "sharpe_low", "sharpe_high", "se", "se_iid"):
         numbers[f"annual_{key}"] = statistics.annualised(numbers[key], q)
     shares = [wilson(int(count), replications, confidence) for count in first]
@@ -268,13 +270,6 @@ def _leader(returns: Returns, objective: Objective, alpha: float, rate: float) -
         row = int(rows[leader.since])
         since = f"row {row + 1}" if returns.dates is None else dates_of.in_words(returns.dates[row])
     return replace(leader, arm=returns.names[leader.arm], rival=returns.names[leader.rival], since=since)
-
-
-def false_discovery_rates(p: Any, method: Literal["bh", "by"]) -> np.ndarray:
-    """p-values adjusted for the false discovery rate: "bh" of Benjamini and Hochberg, "by" for any dependence."""
-    from scipy.stats import false_discovery_control
-
-    return np.asarray(false_discovery_control(np.clip(p, 0, 1), method=method))
 
 
 def _anytime_interval(

@@ -45,7 +45,7 @@ from .playing import (
     paths_through,
     play,
 )
-from .table import read_returns, table_of
+from .table import Returns, read_returns, table_of
 from .yardstick import Yardstick
 
 #: Number of standard errors beyond which a difference is called clear.
@@ -86,16 +86,14 @@ class Replay(Shown):
         rows of the runs, "recorded", "starts" or "blocks"
     length, block : int and float | None
         rows of a run, and the mean length of blocks in rows (None without resampling)
-    names, dates : tuple[str, ...] and numpy.ndarray | None
-        of the columns, and of the rows after the warm-up (None if the table has none, or if runs use other rows)
+    dates : numpy.ndarray | None
+        of the rows after the warm-up; None if the table has none, or if runs use other rows
     annual_sharpes : tuple[float, ...]
         of the columns, over the rows that are played
-    periods_per_year, source, span, convention, notes : float and str and tuple[str, ...]
-        of the returns, see :class:`Returns`; source is its ``kind``
     remarks : tuple[str, ...]
         possible problems with the returns and the policies, each with its remedy
-    hurdle : str, optional
-        what is subtracted from returns, in words, if it is a series
+    returns : Returns
+        what was replayed
     yardstick : Yardstick, optional
         what players are judged by: the Sharpe ratio, or for costs mean cost plus risk
 
@@ -128,16 +126,10 @@ class Replay(Shown):
     paths: Paths
     length: int
     block: float | None
-    names: tuple[str, ...]
     dates: np.ndarray | None
     annual_sharpes: tuple[float, ...]
-    periods_per_year: float
-    source: str
-    span: str
-    convention: str
-    notes: tuple[str, ...]
     remarks: tuple[str, ...]
-    hurdle: str = ""
+    returns: Returns = field(repr=False)
     yardstick: Yardstick = field(default_factory=Yardstick)
 
     def __getitem__(self, name: str) -> Player:
@@ -146,6 +138,11 @@ class Replay(Shown):
             if player.name == name:
                 return player
         raise unknown("player", name, [player.name for player in self.players])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns."""
+        return self.returns.names
 
     @property
     def policies(self) -> tuple[Player, ...]:
@@ -207,7 +204,8 @@ class Replay(Shown):
 
     def settings(self) -> dict[str, str]:
         """The settings that all numbers depend on, in words."""
-        q = self.periods_per_year
+        q, of = self.returns.periods_per_year, self.returns
+        rate = f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"
         seen = "only the return of the column held" if self.feedback == "bandit" else "the returns of all columns"
         played = {
             "recorded": "on the recorded rows",
@@ -215,25 +213,18 @@ class Replay(Shown):
             "blocks": f"on {self.length:,} rows resampled in blocks of {self.block or 1:.3g} on average",
         }
         return {
-            "data": f"{self.span}{', made from prices' * (self.source == 'prices')}; {len(self.names)} columns",
-            "scale": self.convention,
+            "data": f"{of.span}{', made from prices' * (of.kind == 'prices')}; {len(self.names)} columns",
+            "scale": of.convention,
             "annualised": "nothing: costs are per row, in basis points, and total is their sum"
             if self.yardstick.costs
             else f"mean and turnover × {q:g}, volatility and Sharpe ratio × √{q:g}; total is compounded",
-            **(
-                {}
-                if self.yardstick.costs
-                else {
-                    "risk-free rate": self.hurdle
-                    or f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"
-                }
-            ),
+            **({} if self.yardstick.costs else {"risk-free rate": of.hurdle.words if of.hurdle else rate}),
             "seen": f"{seen} ({self.feedback} feedback)",
             "decisions": self._decisions(),
             "cost": self._cost(),
             "L": f"{self.L:.4g} (variance per {'period' if self.every == 1 else 'round'}), unless a policy has its own",
             "runs": f"{self.runs} of each policy {played[self.paths]}, the columns in a random order; seed {self.seed}",
-            **({"data preparation": "; ".join(self.notes)} if self.notes else {}),
+            **({"data preparation": "; ".join(of.notes)} if of.notes else {}),
         }
 
     def _cost(self) -> str:
@@ -257,12 +248,13 @@ class Replay(Shown):
         Columns: date or row, what was held, share of wealth traded before it, gross return, cost, net return, wealth.
         """
         held = self[name].held
-        days = range(self.warm_up + 1, self.warm_up + 1 + len(held.gross)) if self.dates is None else self.dates
         net = held.net
-        rows = zip(days, held.columns, held.traded, held.gross, held.cost, net, statistics.wealth(net), strict=True)
+        rows = zip(
+            self._days, held.columns, held.traded, held.gross, held.cost, net, statistics.wealth(net), strict=True
+        )
         return Table(
-            ["row" if self.dates is None else "date", "held", "traded", "gross", "cost", "net", "wealth"],
-            [[self._day(day), self._held(own), *map(float, numbers)] for day, own, *numbers in rows],
+            [self._row, "held", "traded", "gross", "cost", "net", "wealth"],
+            [[day, self._held(own), *map(float, numbers)] for day, own, *numbers in rows],
         )
 
     def weights(self, name: str) -> Table:
@@ -273,28 +265,33 @@ class Replay(Shown):
             weights = np.zeros((len(held.gross), len(self.names)), np.float32)
             np.put_along_axis(weights, held.columns, 1.0, axis=1)
         ever = np.flatnonzero(weights.any(axis=0))
-        days = range(self.warm_up + 1, self.warm_up + 1 + len(weights)) if self.dates is None else self.dates
-        return Table(
-            ["row" if self.dates is None else "date", *(self.names[k] for k in ever)],
-            [[self._day(day), *map(float, row)] for day, row in zip(days, weights[:, ever], strict=True)],
-        )
+        rows = [[day, *map(float, row)] for day, row in zip(self._days, weights[:, ever], strict=True)]
+        return Table([self._row, *(self.names[k] for k in ever)], rows)
 
     def switches(self, name: str) -> Table:
         """The trades of a player from one set of columns to another, in the same run."""
         held = self[name].held
         changed = np.flatnonzero((np.diff(held.columns, axis=0) != 0).any(axis=1)) + 1
-        days = np.arange(1, len(held.gross) + 1) + self.warm_up if self.dates is None else self.dates
+        days = self._days
         return Table(
-            ["row" if self.dates is None else "date", "from", "to", "traded", "cost"],
+            [self._row, "from", "to", "traded", "cost"],
             [
-                [self._day(days[row]), self._held(held.columns[row - 1]), self._held(held.columns[row]),
+                [days[row], self._held(held.columns[row - 1]), self._held(held.columns[row]),
                  float(held.traded[row]), float(held.cost[row])]
                 for row in changed
             ],
         )  # fmt: skip
 
-    def _day(self, day: Any) -> Any:
-        return int(day) if self.dates is None else in_words(day)
+    @property
+    def _row(self) -> str:
+        return "row" if self.dates is None else "date"
+
+    @property
+    def _days(self) -> list[Any]:
+        """Names of the rows: dates, or numbers in the table."""
+        if self.dates is None:
+            return list(range(self.warm_up + 1, self.warm_up + 1 + len(self.players[0].held.gross)))
+        return [in_words(day) for day in self.dates]
 
     def _held(self, columns: np.ndarray) -> str:
         if not columns.size or (columns == ALL).all():
@@ -392,10 +389,10 @@ class Replay(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without dates and the wealth of every row."""
         words = (
-            "feedback", "L", "annual_risk_free", "risk_free_per_period", "hurdle", "cost", "every", "hold", "top",
-            "warm_up", "lag", "cost_aware", "budget", "runs", "seed", "paths", "length",
-            "block", "periods_per_year", "source", "span", "convention",
+            "feedback", "L", "annual_risk_free", "risk_free_per_period", "cost", "every", "hold", "top",
+            "warm_up", "lag", "cost_aware", "budget", "runs", "seed", "paths", "length", "block",
         )  # fmt: skip
+        of = self.returns
         costs = self.yardstick.costs
         players = [
             {**{name: getattr(p, key) for key, name in COST_NUMBERS.items()}, "name": p.name, "kind": p.kind}
@@ -405,8 +402,13 @@ class Replay(Shown):
         ]
         return {
             **{key: getattr(self, key) for key in words},
+            "periods_per_year": of.periods_per_year,
+            "source": of.kind,
+            "span": of.span,
+            "convention": of.convention,
+            "hurdle": of.hurdle.words if of.hurdle else "",
             "by": self.yardstick.name,
-            "notes": list(self.notes),
+            "notes": list(of.notes),
             "remarks": list(self.remarks),
             ("costs_plus_risk" if costs else "annual_sharpes"): dict(zip(self.names, self.annual_sharpes, strict=True)),
             "summary": self.conclusion,
@@ -595,17 +597,11 @@ def replay(
         paths=paths,
         length=drawn.length,
         block=drawn.block,
-        names=returns.names,
         dates=dates,
         annual_sharpes=tuple(map(float, own)),
-        periods_per_year=returns.periods_per_year,
-        source=returns.kind,
-        span=returns.span,
-        convention=returns.convention,
-        notes=returns.notes,
         remarks=(*(() if yardstick.costs else returns.losses(rate)), *returns.remarks, *remarks, *doubts),
+        returns=returns,
         yardstick=yardstick,
-        hurdle="" if returns.hurdle is None else returns.hurdle.words,
     )
 
 

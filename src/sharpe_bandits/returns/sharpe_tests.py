@@ -3,7 +3,7 @@
 The null hypothesis is that the true Sharpe ratio is at most ``null``, the alternative that it is ``alternative``; both
 are per period, as is every Sharpe ratio here. Variances are evaluated at the hypothesis, not at the estimate as in the
 probabilistic Sharpe ratio of :mod:`.statistics` [2]: for a null hypothesis of 0 skewness and kurtosis then do not
-matter, and the minimum track record is shorter (by up to 65% in the example of [1]).
+matter, and the minimum track record is shorter (by 63% in the example of [1]).
 
 References
 ----------
@@ -101,7 +101,7 @@ class SharpeTest:
         return null / (null + alternative * odds)
 
     def critical_sharpe_for_fdr(self, fdr: float, prior: float) -> float:
-        """The estimate above which a strategy has no skill with probability ``fdr`` (SFDR), instead of ``level``.
+        """The estimate above which a strategy has no skill with probability ``fdr``, our reading of SFDR.
 
         Of strategies with an estimate above it, this share has none; infinite if no estimate is large enough.
         """

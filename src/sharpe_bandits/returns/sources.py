@@ -28,12 +28,14 @@ from ..errors import InvalidInputError, SharpeBanditsError, listed, require, sho
 #: Text that stands for a missing value in a CSV file.
 MISSING_WORDS = (
     "", "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "-NaN", "-nan", "NULL", "Null", "null", "None", "none", "<NA>",
-    "#N/A", "#N/A N/A", "#NA", "NaT", ".",
+    "#N/A", "#N/A N/A", "#NA", "NaT", ".", "-", "--", "–", "—", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
 )  # fmt: skip
 #: Number of lines of a file that are examined to find where its table begins.
 _BEGINNING = 100
 #: Usual names of the field of prices in a table with several fields per asset, the most likely first.
 FIELDS = ("Adj Close", "Close", "PX_LAST", "PX_CLOSE", "close")
+#: Accountants write negative numbers so.
+_IN_PARENTHESES = r"^\(([$€£¥]?\s?\d[\d.,' ]*\s?%?)\)$"
 _CSV = (".csv", ".txt", ".tsv", ".gz", ".bz2", ".zst")
 _PARQUET = (".parquet", ".pq")
 _SPREADSHEET = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -41,24 +43,9 @@ _SPREADSHEET = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 @dataclass(frozen=True)
 class Layout:
-    """How a table is laid out, as far as that cannot be inferred.
+    """How a table is laid out, as far as that cannot be inferred: options of :func:`read_returns`.
 
-    Attributes
-    ----------
-    separator : str, optional
-        field separator of a text file
-    encoding : str, optional
-        encoding of a text file
-    skip_rows : int, optional
-        lines of a file before the header
-    sheet : str | None, optional
-        name of a sheet of a spreadsheet
-    field : str | None, optional
-        which of several numbers per asset, if there are two header lines
-    pivot : Sequence[str] | None, optional
-        the columns of asset names and of numbers, if a table has a row per date and asset
-    plain_numbers : bool, optional
-        whether numbers of a text file are written as Python writes them
+    ``plain_numbers``: whether numbers of a text file are written as Python writes them.
     """
 
     separator: str = ","
@@ -129,6 +116,7 @@ def find(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
         raise
     except Exception as error:  # from another library, or from a user-defined object
         raise InvalidInputError(f"the table cannot be read ({type(error).__name__}: {brief(error)})") from error
+    found = _without_leftovers(found)
     lengths = {len(column) for column in found.columns}
     if len(lengths) > 1:
         first = len(found.columns[0])
@@ -138,6 +126,20 @@ def find(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
             f"with {other}"
         )
     return found
+
+
+def _without_leftovers(source: Source) -> Source:
+    """Without columns of a file that have no name: empty ones, and a first one that counts the rows (pandas' index)."""
+    if source.skipped is None or all(source.names):
+        return source
+    kept = []
+    for k, (name, column) in enumerate(zip(source.names, source.columns, strict=True)):
+        cells = plain_values(column[:50])
+        counts = [str(n) for n in range(len(cells))], [str(n + 1) for n in range(len(cells))]
+        empty = all(cell in MISSING_WORDS or cell is None for cell in plain_values(column)) if not name else False
+        if name or not (empty or (k == 0 and len(cells) > 1 and list(map(str, cells)) in counts)):
+            kept.append(k)
+    return replace(source, names=[source.names[k] for k in kept], columns=[source.columns[k] for k in kept])
 
 
 def _found(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
@@ -459,18 +461,24 @@ def _two_levels(source: Source, field: str | None) -> Source:
 
 
 def joined_dates(source: Source, date: Sequence[str]) -> Source:
-    """The table with the columns of dates and of times of day joined in one column, under the first name."""
+    """The table with columns of dates and times of day, or of year, month and day, joined under the first name."""
     for name in date:
         if name not in source.names:
             raise unknown("column", name, source.names)
-    if len(date) != 2 or len(set(date)) != 2:
-        raise InvalidInputError(f"date must be a column, or two columns of dates and times of day, got {shown(date)}")
-    day, time = (plain_values(source.columns[source.names.index(name)]) for name in date)
-    day = [d.date() if isinstance(d, datetime.datetime) else d for d in day]
-    joined = [None if d is None or t is None else f"{d} {t}" for d, t in zip(day, time, strict=True)]
-    places = [k for k, name in enumerate(source.names) if name != date[1]]
+    parts = [plain_values(source.columns[source.names.index(name)]) for name in date]
+    if len(date) in (2, 3) and all(str(cell).isdecimal() for part in parts for cell in part[:50]):
+        joined: list[Any] = ["-".join(f"{int(n):02}" for n in row) for row in zip(*parts, strict=True)]
+    elif len(date) != 2 or len(set(date)) != 2:
+        raise InvalidInputError(
+            "date must be a column, two columns of dates and times of day, or those of year, month and day, got "
+            f"{shown(date)}"
+        )
+    else:
+        day = [d.date() if isinstance(d, datetime.datetime) else d for d in parts[0]]
+        joined = [None if d is None or t is None else f"{d} {t}" for d, t in zip(day, parts[1], strict=True)]
+    places = [k for k, name in enumerate(source.names) if name not in date[1:]]
     columns = [joined if source.names[k] == date[0] else source.columns[k] for k in places]
-    index = None if source.index is None or source.names[source.index] == date[1] else places.index(source.index)
+    index = None if source.index is None or source.names[source.index] in date[1:] else places.index(source.index)
     return replace(source, names=[source.names[k] for k in places], columns=columns, index=index)
 
 
@@ -528,6 +536,7 @@ def _csv(path: Path, layout: Layout) -> Source:
                     # a shorter line 2 rather lacks a value
                     seen = len(cells) > len(names) or begin > 1
                     hint = f"; if the table begins in line {begin + 1}, pass skip_rows={begin}" * seen
+                    hint = hint or "; delete it if it is not part of the table"
                 raise InvalidInputError(
                     f"line {line} of {str(path)!r} has {len(cells)} values, but the header has {len(names)} "
                     f"name{'s' * (len(names) > 1)}{hint}"
@@ -579,7 +588,7 @@ def _trimmed(table: Any) -> list[Any]:
     for column in table.columns:
         cells = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
         if pa.types.is_large_string(cells.type):
-            cells = pc.utf8_trim_whitespace(cells)
+            cells = pc.replace_substring_regex(pc.utf8_trim_whitespace(cells), _IN_PARENTHESES, r"-\1")
             cells = pc.if_else(pc.is_in(cells, value_set=words), pa.scalar(None, pa.large_string()), cells)
         columns.append(cells)
     return columns

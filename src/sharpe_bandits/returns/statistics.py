@@ -187,17 +187,9 @@ def correlations(x: Any) -> np.ndarray:
     x = _series(x)
     if not np.isnan(x).any():
         return np.corrcoef(x, rowvar=False).reshape(x.shape[1], -1)
-    there = ~np.isnan(x)
-    away = np.where(there, x - np.nanmean(x, axis=0), 0.0)  # keeps squares accurate
-    here = there.astype(float)
-    rows = here.T @ here
-    total = away.T @ here  # of column i over the rows of pair (i, j)
-    squares = (away**2).T @ here
-    with np.errstate(divide="ignore", invalid="ignore"):
-        covariance = away.T @ away / rows - total * total.T / rows**2
-        variance = squares / rows - (total / rows) ** 2
-        found = covariance / np.sqrt(variance * variance.T)
-    return np.where(rows >= 3, np.clip(found, -1, 1), np.nan)
+    import pandas as pd
+
+    return np.asarray(pd.DataFrame(x).corr(min_periods=3))
 
 
 def backtest_overfitting(
@@ -244,17 +236,7 @@ def per_period(rate: float, periods_per_year: float) -> float:
 
 
 def risk_free_rate(annual_risk_free: float, risk_free_per_period: float | None, periods_per_year: float) -> float:
-    """The risk-free rate per period, from the annual one or as given; implausible rates are rejected.
-
-    Parameters
-    ----------
-    annual_risk_free : float
-        annual rate, 0.02 for 2%
-    risk_free_per_period : float | None
-        the rate per period, used instead of the annual one if it is not None
-    periods_per_year : float
-        number of periods that the annual rate compounds over
-    """
+    """The risk-free rate per period, from the annual one or as given; implausible rates are rejected."""
     if risk_free_per_period is None:
         annual = finite("annual_risk_free", annual_risk_free)
         if not -LARGEST_RATE < annual <= LARGEST_RATE:

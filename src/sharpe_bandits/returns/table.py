@@ -13,7 +13,7 @@ from ..errors import InvalidInputError, listed, shown
 from ..policies.base import Direction
 from . import cleaning, notation, plausibility, sources
 from . import dates as dates_of
-from .draft import Draft, counted, drafted, passing
+from .draft import Draft, counted, drafted
 from .options import Constant, Duplicates, Kind, Missing, Quote, TimeZones, Unsorted
 from .pivoting import pivoted
 from .statistics import LARGEST_RATE, per_period, risk_free_rate
@@ -273,11 +273,11 @@ def read_returns(
             f"direction='min' is for costs, which are kind='returns' (a share of what is traded) or 'pnl' "
             f"(money, with capital=), not {kind!r}"
         )
-    one_of("missing", missing, get_args(Missing))
-    one_of("duplicates", duplicates, get_args(Duplicates))
-    one_of("unsorted", unsorted, get_args(Unsorted))
-    one_of("timezones", timezones, get_args(TimeZones))
-    one_of("constant", constant, get_args(Constant))
+    for name, value, choices in (
+        ("missing", missing, Missing), ("duplicates", duplicates, Duplicates), ("unsorted", unsorted, Unsorted),
+        ("timezones", timezones, TimeZones), ("constant", constant, Constant),
+    ):  # fmt: skip
+        one_of(name, value, get_args(choices))
     if scale is not None:
         scale = positive("scale", scale, "0.01 for per cent")
         if kind in ("prices", "price-relatives", "pnl") and scale != 1:
@@ -414,7 +414,7 @@ def _hurdle(draft: Draft, series: Draft, benchmark: bool, same_table: bool, miss
         fill = missing == "fill" and not benchmark and bool((at >= 0).all())
         if not fill:
             first = int(np.argmin(exact))
-            remedy = "" if benchmark else f"; pass {passing('missing', 'fill')} to use the last known rate"
+            remedy = "" if benchmark else "; pass missing='fill' to use the last known rate"
             raise InvalidInputError(
                 f"the {what} {series.names[0]!r} has no value for {draft.where(first)} ({lacking} without one)"
                 f"{remedy}, or shorten the table"
