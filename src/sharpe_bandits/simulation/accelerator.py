@@ -22,6 +22,7 @@ import numba
 import numba.experimental.function_type  # so that Numba knows the type of pointers, even if nothing is compiled
 import numpy as np
 from llvmlite import binding, ir
+from llvmlite.binding import parse_assembly
 from numba import _dynfunc, types  # type: ignore[attr-defined]
 from numba.core import cgutils
 from numba.core.ccallback import CFunc
@@ -60,6 +61,17 @@ class _KernelLibrary(JITCodeLibrary):
         _gather(self, libraries)
         self._linking_libraries = list(reversed(libraries))
         super().finalize()
+
+    def _finalize_final_module(self) -> None:
+        """Pass machine code to the execution engine, which never frees anything. Numba passes LLVM's code, which takes
+        ten times as much memory.
+        """
+        optimised = self._final_module
+        self._compiled_object = machine_code = self._codegen._tm.emit_object(optimised)
+        self._final_module = parse_assembly(str(self._codegen._create_empty_module(self.name)))
+        super()._finalize_final_module()
+        self._codegen._engine._load_defined_symbols(optimised)
+        self._shared_module, self._compiled_object = optimised, machine_code  # until they are saved
 
 
 def _gather(library: Any, libraries: dict[Any, None]) -> None:
@@ -146,6 +158,7 @@ class _Cache:
             if result.library.has_dynamic_globals or any(not part.can_cache for part in result.lifted):
                 return
             key, compiled = _key(signature, result.codegen), dumps(result._reduce())
+            result.library._shared_module = None
         except Exception as error:  # internals of Numba have changed: everything works, but is compiled in each process
             warn_once(f"this version of Numba stores compiled code differently ({type(error).__name__}: {error})")
             return

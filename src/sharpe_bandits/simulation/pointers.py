@@ -71,7 +71,9 @@ def formula_pointers(
         of_index = {**bindings, formulas.unpacked: _unpacked(_expression(arguments, slots))}
     except TypeError:
         return None
-    of_value = {**bindings, formulas.unpacked: _unpacked(_expression(objective, []))}
+    # Without the index, so that policies with the same objective share what is compiled.
+    of_objective = {key: bound for key, bound in bindings.items() if key not in (formulas.index, formulas.score)}
+    of_value = {**of_objective, formulas.unpacked: _unpacked(_expression(objective, []))}
     record = types.NamedTuple([uint64 if kind is int else float64 for kind in record_kinds().values()], ArmRecord)
     floats = types.Array(float64, 1, "C")
     target = pointers.index_target if trusted else pointers.guarded_index_target
