@@ -155,10 +155,10 @@ GROW = """
         status = open("/proc/self/status").read()
         return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
-    for n in range(20):
+    for n in range(10):
         play(0.5 + n)
     before = memory()
-    for n in range(60):
+    for n in range(30):
         play(100.5 + n)
     print(json.dumps(memory() - before))
 """
@@ -166,6 +166,6 @@ GROW = """
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is not known here")
 def test_the_memory_of_new_policies_is_bounded(tmp_path):
-    """Sixty policies, each compiled: 45 MB before, about 3 now."""
+    """Thirty policies, each compiled; with all of LLVM's code kept they take 25 MB and more."""
     grown, _ = run(GROW, SHARPE_BANDITS_CACHE=str(tmp_path))
-    assert grown < 15
+    assert grown < 10
