@@ -32,7 +32,7 @@ BANDITS = {
     "lognormal, σ = 0.5, 0.8": (0.5, [scipy.stats.lognorm(0.5), scipy.stats.lognorm(0.8)]),
     "lognormal, σ = 1, 1.3": (0.5, [scipy.stats.lognorm(1.0), scipy.stats.lognorm(1.3)]),
 }
-#: Two arms alike: any stop claims too much.
+#: Two arms alike: half of all stops would be wrong if one of them were better by a hair.
 ALIKE = {
     "normal": (0.5, sb.Normal(1, variance=1)),
     "uniform": (1.0, sb.Uniform(0.5, 13.5)),
@@ -40,6 +40,10 @@ ALIKE = {
     "exponential": (0.1, scipy.stats.expon()),
     "lognormal, σ = 1": (0.5, scipy.stats.lognorm(1.0)),
     "lognormal, σ = 1.3": (0.5, scipy.stats.lognorm(1.3)),
+    "Student's t, 3 degrees of freedom": (0.5, scipy.stats.t(3, loc=0.3)),
+    "2 minus an exponential": (0.1, sb.Empirical(2.0 - scipy.stats.expon.ppf((np.arange(1_000) + 0.5) / 1_000))),
+    "about 1, a loss of 2 in 5% of pulls": (0.1, sb.Empirical([*np.linspace(0.5, 1.5, 950), *[-2.0] * 50])),
+    "about 1, a loss of 5 in 1% of pulls": (0.1, sb.Empirical([*np.linspace(0.9, 1.1, 990), *[-5.0] * 10])),
 }
 #: An arm that loses 5 once in fifty times and else pays about 1, and one that pays about 0.8 with less to fear.
 CRASH = [
@@ -69,7 +73,7 @@ for name, (L, arm) in ALIKE.items():
         found = sb.identify(
             sb.policies.LUCB(L=L, delta=delta), sb.Bandit([arm, arm]), runs=RUNS, seed=1, max_budget=10_000
         )
-        share = found["LUCB"].stopped.mean()
+        share = found["LUCB"].stopped.mean() / 2
         cells.append(f"{share:.4f}")
     print(f"| {name} | {' | '.join(cells)} |")
 

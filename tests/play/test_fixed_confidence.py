@@ -4,8 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
+from scipy.stats import norm
 
 import sharpe_bandits as sb
+from sharpe_bandits.play.fixed_confidence import least_evidence
 from sharpe_bandits.policies.scale_free import FLOOR, PRIOR
 from tests.fixed_confidence import CASES, identify
 from tests.twin import Record
@@ -35,8 +38,10 @@ def twin(tape, L, delta, limit, risk_free=0.0, pilot=32, m=32):
         drawn = share * fourth + (1 - share) * 3 * v**2
         w = v / d - mean * third / d**2 + mean**2 * (drawn - v**2) / (4 * d**3)
         w = max(w, FLOOR * (v / d + mean**2 * v**2 / (2 * d**3)))
-        w = max(w, 0.5) if min(record.rewards) == max(record.rewards) else w * (1 + 4 * fourth / v**2 / s)
-        return mean / math.sqrt(d), w * (1 + m / s) / s, math.log(1 + s / m) / 2
+        alike = min(record.rewards) == max(record.rewards)
+        w = max(w, 0.5) if alike else w * (1 + 4 * fourth / v**2 / s)
+        judged = alike or s >= 12 * fourth / v**2
+        return mean / math.sqrt(d), w * (1 + m / s) / s, math.log(1 + s / m) / 2, judged
 
     for _ in range(pilot):
         for i in range(arms):
@@ -44,16 +49,37 @@ def twin(tape, L, delta, limit, risk_free=0.0, pilot=32, m=32):
     known = [facts(r) for r in records]
     while True:
         best = max(range(arms), key=lambda i: (known[i][0], -i))
-        ahead = {}
-        for i in set(range(arms)) - {best}:
-            beta = math.log((arms - 1) / delta) + known[best][2] + known[i][2]
-            ahead[i] = known[i][0] - known[best][0] + math.sqrt(2 * beta * (known[best][1] + known[i][1]))
-        challenger = max(ahead, key=lambda i: (ahead[i], -i))
-        if ahead[challenger] < 0 or len(choices) == limit:
-            return choices, best, ahead[challenger] < 0
-        for i in (best, challenger)[: limit - len(choices)]:
+        rivals = [i for i in range(arms) if i != best]
+        beta = {i: math.log((arms - 1) / delta) + known[best][2] + known[i][2] for i in rivals}
+        widths = {i: math.sqrt(2 * beta[i] * (known[best][1] + known[i][1])) for i in rivals}
+        challenger = max(rivals, key=lambda i: (known[i][0] - known[best][0] + widths[i], -i))
+        leads = {i: (known[best][0] - known[i][0]) * math.sqrt(beta[i]) / widths[i] for i in rivals}
+        close = all(leads[i] ** 2 + 2 * math.log(1.8) > beta[i] for i in rivals)  # worth a closer look
+        decided = close and all(evidence(known[best], known[i]) >= beta[i] for i in rivals)
+        missing = [i for i in range(arms) if decided and not known[i][3]]
+        if (decided and not missing) or len(choices) == limit:
+            return choices, best, decided and not missing
+        for i in (missing[:1] or [best, challenger])[: limit - len(choices)]:
             pull(i)
             known[i] = facts(records[i])
+
+
+def evidence(best, rival):
+    """The least evidence against a common value of two arms, by a search over that value."""
+
+    def against(value):
+        errors = (best[0] - value) / math.sqrt(best[1]), (value - rival[0]) / math.sqrt(rival[1])
+        return sum(z * z / 2 + math.log(1.8 * norm.cdf(z) + 0.2 * norm.cdf(-z)) for z in errors)
+
+    return minimize_scalar(against, bounds=(rival[0], best[0]), method="bounded", options={"xatol": 1e-12}).fun
+
+
+@pytest.mark.parametrize(("lead", "first", "second"), [(3, 1, 1), (4, 1, 0.01), (4, 0.0004, 1), (0.02, 1e-6, 4e-5)])
+def test_no_common_value_of_two_arms_has_less_evidence_against_it(lead, first, second):
+    values = np.linspace(-lead, 2 * lead, 300_001)
+    z = np.array([(lead - values) / math.sqrt(first), values / math.sqrt(second)])
+    every = (z * z / 2 + np.log(1.8 * norm.cdf(z) + 0.2 * norm.cdf(-z))).sum(axis=0)
+    assert least_evidence(lead, first, second) == pytest.approx(every.min(), rel=1e-7)
 
 
 @pytest.mark.parametrize(("tape", "policy", "limit"), CASES)

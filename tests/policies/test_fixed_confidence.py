@@ -107,7 +107,7 @@ def test_smaller_delta_takes_longer():
 
 
 def test_constant_arms():
-    found = identify(sb.policies.LUCB(L=1.0), sb.Bandit([sb.arms.Constant(0.7), sb.arms.Constant(1.3)]), runs=3)
+    found = identify(sb.policies.LUCB(L=1.0), sb.Bandit([sb.arms.Constant(0.9), sb.arms.Constant(1.3)]), runs=3)
     assert found.unfinished().mean == 0
     assert found.recommended[:, 0].tolist() == [1, 1, 1]
     assert found.rounds.min() > 64  # not at once: they may yet vary

@@ -1,18 +1,20 @@
 """The kernel of fixed-confidence best-arm identification: play the best arm and its challenger until it is certain
 which is better.
 
-Every arm i has an estimate, the variance W_i of its influence function, and s_i pulls. Let m = PRIOR. If estimates were
-means of normal rewards of known variance W_i, then for the error d_i of an arm's estimate
+Every arm i has an estimate, the variance W_i of its influence function, and s_i pulls. Let m = PRIOR, and let z be the
+error of the estimate, underestimates of a rival and overestimates of the best arm being positive, divided by
+sqrt(W_i (1 + m / s_i) / s_i). If estimates were means of normal rewards of known variance W_i, then
 
-    exp(s_i d_i^2 / (2 W_i (1 + m / s_i))) / sqrt(1 + s_i / m)
+    2 (p F(z) + (1 - p) F(-z)) exp(z^2 / 2) / sqrt(1 + s_i / m),
 
-would be a martingale in s_i (Robbins, 1970: the mixture of likelihood ratios over d ~ N(0, W_i / m)). So would the
+with the normal distribution F, would be a martingale in s_i (Robbins, 1970: the mixture of likelihood ratios over a
+normal distribution, a share p of which is on the side that leads to a wrong answer: p = LIKELY_SIDE). So would the
 product of those of two arms, in whatever order they are played (Kaufmann & Koolen, 2021, section 3). By Ville's
 inequality, with probability 1 - delta, the best arm and each of the other K - 1 satisfy, uniformly in time,
 
-    sum_i s_i d_i^2 / (2 W_i (1 + m / s_i)) <= ln((K - 1) / delta) + sum_i ln(1 + s_i / m) / 2,
+    sum_i z_i^2 / 2 + ln(2 (p F(z_i) + (1 - p) F(-z_i))) <= ln((K - 1) / delta) + sum_i ln(1 + s_i / m) / 2,
 
-where the sums are over the two arms. The error of their estimated difference is then at most :func:`judge`'s width.
+where the sums are over the two arms. :func:`judge` stops if no errors within that bound undo the lead.
 """
 
 import math
@@ -28,13 +30,19 @@ from .streams import REWARDS, fold, stream_key
 
 #: m: the mixture bound is tightest near this many pulls, and loses little for long after.
 PRIOR = 32.0
+#: p: with 1/2 a bound is two-sided; with 1 it is one-sided, but fails to narrow where one arm is known far better.
+LIKELY_SIDE = 0.9
+_SIDES = 2.0 * math.log(2.0 * LIKELY_SIDE)
+_ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
+#: An arm is not judged before it has this many pulls per unit of its kurtosis: rare rewards would dominate.
+PER_KURTOSIS = 12.0
 AHEAD = 16  # rewards drawn in advance, per arm
 RAN_OUT = 1  # status: a record has no more rewards; the run, arm and its pulls follow
 
 
 def look(sums, kept, i, arguments):
     """The estimate of arm ``i``, its squared error scale and the price of time-uniformity: the arm's terms of the bound
-    in the module's docstring.
+    in the module's docstring. Also whether the arm has enough pulls to be judged.
     """
     nothing = np.uint64(0)
     arm = record_of(
@@ -44,14 +52,37 @@ def look(sums, kept, i, arguments):
     pulls = sums.pulls[i]
     inverse = 1.0 / pulls
     error = noise(arm, *arguments) * (pulls + PRIOR) * inverse * inverse
-    return estimate(arm, *arguments), error, 0.5 * math.log(1.0 + pulls / PRIOR)
+    enough = pulls * arm.variance * arm.variance >= PER_KURTOSIS * arm.fourth
+    return estimate(arm, *arguments), error, 0.5 * math.log(1.0 + pulls / PRIOR), enough
 
 
-def judge(estimates, errors, prices, log_odds, epsilon):
-    """The best arm, its challenger, and an upper bound on the challenger's lead beyond ``epsilon``; below 0: no arm can
-    be better by more.
+def excess(z):
+    """ln(2 (p F(z) + (1 - p) F(-z))), which z^2 / 2 is raised by, and its first and second derivative."""
+    mixed = 1.0 - LIKELY_SIDE + (2.0 * LIKELY_SIDE - 1.0) * 0.5 * math.erfc(-z / math.sqrt(2.0))
+    slope = (2.0 * LIKELY_SIDE - 1.0) * math.exp(-0.5 * z * z) / _ROOT_TWO_PI / mixed
+    return math.log(2.0 * mixed), slope, -slope * (z + slope)
 
-    The challenger is the arm with the largest upper bound on its lead over the best. Ties go to the lowest arm.
+
+def least_evidence(lead, first, second):
+    """The least sum of both arms' terms (see the module's docstring) over all errors that undo the lead; ``first``,
+    ``second``: squared error scales.
+    """
+    both = first + second
+    q, r, rest = lead / math.sqrt(both), math.sqrt(first / both), math.sqrt(second / both)
+    t = 0.0  # the errors are z = r q + rest t and rest q - r t; Newton's method, since the sum is convex in t
+    for _ in range(6):
+        _, slope, bend = excess(r * q + rest * t)
+        _, other_slope, other_bend = excess(rest * q - r * t)
+        t -= (t + rest * slope - r * other_slope) / (1.0 + rest * rest * bend + r * r * other_bend)
+    return 0.5 * (q * q + t * t) + excess(r * q + rest * t)[0] + excess(rest * q - r * t)[0]
+
+
+def judge(estimates, errors, prices, enough, log_odds, epsilon):
+    """The best arm, its challenger, whether no other arm can be ahead by more than ``epsilon``, and the arm whose pulls
+    are all that is missing for that, or -1.
+
+    The challenger is the arm with the largest two-sided upper bound on its lead over the best. Ties go to the lowest
+    arm.
     """
     best = 0
     for i in range(estimates.size):
@@ -59,14 +90,21 @@ def judge(estimates, errors, prices, log_odds, epsilon):
             best = i
     challenger = -1
     farthest = -math.inf
+    sure, missing = True, -1
     for i in range(estimates.size):
         if i != best:
-            width = math.sqrt(2.0 * (log_odds + prices[best] + prices[i]) * (errors[best] + errors[i]))
-            ahead = estimates[i] - estimates[best] + width - epsilon
+            beta, both = log_odds + prices[best] + prices[i], errors[best] + errors[i]
+            ahead = estimates[i] - estimates[best] + math.sqrt(2.0 * beta * both)
             if not ahead <= farthest:  # NaN (rewards that overflow) counts as undecided
                 challenger = i
                 farthest = ahead if ahead == ahead else math.inf
-    return best, challenger, farthest
+            lead = estimates[best] - estimates[i] + epsilon
+            sure = sure and lead * lead > 2.0 * (beta - _SIDES) * both  # otherwise the evidence is less than beta
+            sure = sure and least_evidence(lead, errors[best], errors[i]) >= beta
+    for i in range(estimates.size):
+        if sure and not enough[i]:
+            sure, missing = False, i
+    return best, challenger, sure, missing
 
 
 def in_turn(pulls, estimates, errors, best, challenger, turn):
@@ -105,15 +143,17 @@ def top_two(pulls, estimates, errors, best, challenger, turn):
 def decide(sums, kept, arguments, log_odds, epsilon, turn):
     """:func:`judge` for a live agent, from its sums and the cells kept by statistics (``kept[arm, cell, 0]``).
 
-    Returns the best arm, an upper bound on another arm's lead, and how many arms of ``turn`` to play before judging
-    again.
+    Returns the best arm, whether it is certain, and how many arms of ``turn`` to play before judging again.
     """
     arms = sums.pulls.size
-    estimates, errors, prices = zeros(arms), zeros(arms), zeros(arms)
+    estimates, errors, prices, enough = zeros(arms), zeros(arms), zeros(arms), zeros(arms, np.bool_)
     for i in range(arms):
-        estimates[i], errors[i], prices[i] = look(sums, kept, i, arguments)
-    best, challenger, ahead = judge(estimates, errors, prices, log_odds, epsilon)
-    return best, ahead, turns(sums.pulls, estimates, errors, best, challenger, turn)
+        estimates[i], errors[i], prices[i], enough[i] = look(sums, kept, i, arguments)
+    best, challenger, sure, missing = judge(estimates, errors, prices, enough, log_odds, epsilon)
+    steps = turns(sums.pulls, estimates, errors, best, challenger, turn)
+    if missing >= 0:
+        turn[0], steps = missing, 1
+    return best, sure, steps
 
 
 def identify(game, rewards, log_odds, epsilon, arguments, out):
@@ -129,7 +169,7 @@ def identify(game, rewards, log_odds, epsilon, arguments, out):
     state = new_state(count, kept_cells(), 0)
     sums, kept = state.sums, state.kept
     pulls = sums.pulls
-    estimates, errors, prices = zeros(count), zeros(count), zeros(count)
+    estimates, errors, prices, enough = zeros(count), zeros(count), zeros(count), zeros(count, np.bool_)
     mean, variance = zeros(count), zeros(count)
     streams = zeros(count, np.uint64)
     buffer = zeros((count, AHEAD))
@@ -153,11 +193,13 @@ def identify(game, rewards, log_odds, epsilon, arguments, out):
             else:
                 if t == end_of_pilot:
                     for i in range(count):
-                        estimates[i], errors[i], prices[i] = look(sums, kept, i, arguments)
-                best, challenger, ahead = judge(estimates, errors, prices, log_odds, epsilon)
+                        estimates[i], errors[i], prices[i], enough[i] = look(sums, kept, i, arguments)
+                best, challenger, sure, missing = judge(estimates, errors, prices, enough, log_odds, epsilon)
                 steps = turns(pulls, estimates, errors, best, challenger, turn)
-                out.stopped[r] = ahead < 0.0
-                if ahead < 0.0 or t >= horizon:
+                if missing >= 0:
+                    turn[0], steps = missing, 1
+                out.stopped[r] = sure
+                if sure or t >= horizon:
                     break
             for step in range(min(steps, horizon - t)):
                 a = turn[step]
@@ -170,7 +212,7 @@ def identify(game, rewards, log_odds, epsilon, arguments, out):
                     return
                 observe(state, a, x, np.nan, t, 0, objective)
                 if t >= end_of_pilot:
-                    estimates[a], errors[a], prices[a] = look(sums, kept, a, arguments)
+                    estimates[a], errors[a], prices[a], enough[a] = look(sums, kept, a, arguments)
                 if traced:
                     out.choices[r, t] = a
                     out.rewards[r, t] = x

@@ -46,18 +46,23 @@ class LUCB(FixedConfidencePolicy):
     r"""LUCB: plays the arm with the best root h of the objective and its challenger in turn, until the confidence
     bound on their difference excludes 0. By default that is signed RSSR: :math:`h = (\bar X - r)/\sqrt{L + \bar V}`.
 
-    The challenger is the arm with the largest upper bound on its lead over the best,
-    :math:`\hat h_i - \hat h_1 + \sqrt{2 \beta (w_1 + w_i)}`. The policy stops when that is below epsilon. With s pulls,
-    m = 32, kurtosis :math:`\kappa` and the plug-in variance :math:`\hat W` of h's influence function, every arm has
+    With s pulls, m = 32, kurtosis :math:`\kappa` and the plug-in variance :math:`\hat W` of h's influence function,
+    every arm has the squared error :math:`w = (1 + m/s) (1 + 4\kappa/s) \hat W / s`. The policy stops when every arm
+    has at least :math:`12 \kappa` pulls and, for every rival i, all values of the two arms for which i leads by more
+    than epsilon have, with the errors :math:`z = (\hat h_1 - h_1)/\sqrt{w_1}` and
+    :math:`(h_i - \hat h_i)/\sqrt{w_i}`,
 
-    .. math:: w = (1 + m/s) (1 + 4\kappa/s) \hat W / s, \qquad
+    .. math:: \sum_{1, i} \frac{z^2}{2} + \ln(0.2 + 1.6\,\Phi(z)) \ge
               \beta = \ln\frac{K-1}{\delta} + \frac{1}{2} \sum_{1, i} \ln(1 + s/m).
+
+    The challenger is the rival with the largest :math:`\hat h_i - \hat h_1 + \sqrt{2 \beta (w_1 + w_i)}`.
+    An arm with fewer than :math:`12 \kappa` pulls is played when all else is certain.
 
     Choices do not change when rewards are multiplied by c and L by c squared. Play it with
     :func:`sharpe_bandits.identify`, or live.
 
     If estimates were normal and W known, the answer would be wrong with probability at most delta. This holds
-    asymptotically, where many pulls are needed; the factor with the kurtosis, for few pulls and skewed rewards, is
+    asymptotically, where many pulls are needed; what depends on the kurtosis, for few pulls and skewed rewards, is
     empirical, not proved. Rewards that an arm has never paid cannot be allowed for without bounds on rewards: if losses
     of probability p matter, set ``pilot_pulls`` to ln(K/delta)/p.
 
@@ -89,6 +94,8 @@ class LUCB(FixedConfidencePolicy):
         "Kalyanakrishnan, Tewari, Auer & Stone, PAC Subset Selection in Stochastic Multi-armed Bandits, 2012, with the "
         "mixture martingales of Kaufmann & Koolen, 2021, and the delta-method variance of the signed root of RSSR"
     )
+
+    choices_revision: ClassVar[int] = 2
 
     L: float | None = None
     risk_free: float = 0.0

@@ -66,8 +66,8 @@ class FixedConfidenceAgent(Agent):
         with self._lock:
             self._judgement(self._example_sums(), np.zeros(2, np.int64))
 
-    def _judgement(self, sums: Sums, turn: np.ndarray) -> tuple[int, float, int]:
-        judgement: tuple[int, float, int] = self._decide(
+    def _judgement(self, sums: Sums, turn: np.ndarray) -> tuple[int, bool, int]:
+        judgement: tuple[int, bool, int] = self._decide(
             sums,
             self._state.kept,
             self._rule.arguments(),
@@ -77,11 +77,11 @@ class FixedConfidenceAgent(Agent):
         )
         return judgement
 
-    def _judge(self) -> tuple[int, list[int], float]:
-        """The best arm, the arms to play before judging again, and an upper bound on another arm's lead."""
+    def _judge(self) -> tuple[int, list[int]]:
+        """The best arm, and the arms to play before judging again; none if it is certain."""
         turn = np.zeros(2, np.int64)
-        best, ahead, steps = self._judgement(self._state.sums, turn)
-        return int(best), turn[: int(steps)].tolist(), float(ahead)
+        best, sure, steps = self._judgement(self._state.sums, turn)
+        return int(best), [] if sure else turn[: int(steps)].tolist()
 
     def _check_arms_may_change(self, count: int) -> None:
         # An arm may join, even if the agent was sure: it goes on until it is sure again, with bounds for more arms.
@@ -94,8 +94,7 @@ class FixedConfidenceAgent(Agent):
         if i in self._pair:
             self._pair.remove(i)
         if not self._in_pilot and (not self._pair or self.t == self.horizon):
-            _, due, ahead = self._judge()
-            self._pair = [] if ahead < 0 else due
+            self._pair = self._judge()[1]
 
     def _recommend(self) -> Any:
         if not self._in_pilot:
