@@ -24,13 +24,13 @@ KINDS = {
 }
 
 
-def problems():
+def problems(seed=2026, each=5):
     """Name, bandit, objective and budget."""
     for panel in panels(["B1", "B2", "B3", "B4", "B5", "B6"]):
         for case in panel.cases:
             yield f"{panel.id}, {panel.profile}", case.environment, sb.RSSR(case.names["L"]), case.horizon
-    random = np.random.default_rng(2026)
-    for number in range(5):
+    random = np.random.default_rng(seed)
+    for number in range(each):
         for kind, draw in KINDS.items():
             bandit = sb.Bandit([draw(random.uniform) for _ in range(random.integers(4, 33))])
             objective = sb.RSSR(float(bandit.variances.min()) / 10, signed=True)
@@ -39,24 +39,27 @@ def problems():
             yield f"{kind} {number + 1}", bandit, objective, int(np.clip(2 * hardness, 40 * bandit.K, 60_000))
 
 
-P = sb.policies
-total, better, worse = [], 0, 0
-for name, bandit, objective, budget in problems():
-    policies = [
-        P.OCBARejects(objective),
-        P.SuccessiveRejects(objective),
-        P.SequentialHalving(objective, keep_samples=True),
-        P.VarianceAwareHalving(objective),
-        P.UniformSampling(objective),
-    ]
-    study = sb.simulate(policies, bandit, horizon=budget, runs=RUNS, seed=2026, checkpoints=[budget])
-    if not total:
-        print(f"| problem | K | budget | {' | '.join(study.names)} | OCBA − successive rejects |")
-        print("|---|--:|--:|" + "--:|" * (len(study.names) + 1))
-    total.append([study[policy].error().mean for policy in study.names])
-    apart = study.compare_errors("OCBA rejects", "Successive rejects")
-    better, worse = better + (apart.mean < -2 * apart.se), worse + (apart.mean > 2 * apart.se)
-    cells = " | ".join(f"{error:.3f}" for error in total[-1])
-    print(f"| {name} | {bandit.K} | {budget:,} | {cells} | {apart.mean:+.3f} ± {apart.se:.3f} |", flush=True)
-print(f"| mean of {len(total)} | | | {' | '.join(f'{error:.3f}' for error in np.mean(total, axis=0))} | |")
-print(f"\nBy more than two standard errors, OCBA rejects is better on {better} and worse on {worse} of {len(total)}.")
+if __name__ == "__main__":
+    P = sb.policies
+    total, better, worse = [], 0, 0
+    for name, bandit, objective, budget in problems():
+        policies = [
+            P.OCBARejects(objective),
+            P.SuccessiveRejects(objective),
+            P.SequentialHalving(objective, keep_samples=True),
+            P.VarianceAwareHalving(objective),
+            P.UniformSampling(objective),
+        ]
+        study = sb.simulate(policies, bandit, horizon=budget, runs=RUNS, seed=2026, checkpoints=[budget])
+        if not total:
+            print(f"| problem | K | budget | {' | '.join(study.names)} | OCBA − successive rejects |")
+            print("|---|--:|--:|" + "--:|" * (len(study.names) + 1))
+        total.append([study[policy].error().mean for policy in study.names])
+        apart = study.compare_errors("OCBA rejects", "Successive rejects")
+        better, worse = better + (apart.mean < -2 * apart.se), worse + (apart.mean > 2 * apart.se)
+        cells = " | ".join(f"{error:.3f}" for error in total[-1])
+        print(f"| {name} | {bandit.K} | {budget:,} | {cells} | {apart.mean:+.3f} ± {apart.se:.3f} |", flush=True)
+    print(f"| mean of {len(total)} | | | {' | '.join(f'{error:.3f}' for error in np.mean(total, axis=0))} | |")
+    print(
+        f"\nBy more than two standard errors, OCBA rejects is better on {better} and worse on {worse} of {len(total)}."
+    )

@@ -353,3 +353,14 @@ def test_rewards_that_are_worse_if_late_are_noticed_and_others_are_not():
 def test_bad_input_is_named(call, message):
     with pytest.raises(sb.errors.InvalidInputError, match=message):
         call()
+
+
+def test_a_ranking_says_whether_any_column_beats_the_risk_free_rate():
+    """As from statistics, with W inflated for autocorrelation, and rows that a column lacks left out."""
+    x = np.random.default_rng(1).normal([0.002, 0.0], 0.01, (1_500, 2))
+    ranking = sb.rank({"A": x[:, 0], "B": x[:, 1]}, kind="returns", periods_per_year=252, replications=100)
+    r = [max(np.corrcoef(column[1:], column[:-1])[0, 1], 0.0) for column in x.T]
+    expected = evidence_above(sb.Sharpe(L=0).statistics(x), inflation=[(1 + a) / (1 - a) for a in r])
+    assert ranking.evidence.arm == "A"
+    assert ranking.evidence.e_value == pytest.approx(expected.e_value, rel=0.05)
+    assert ranking.to_dict()["evidence"]["e_value"] == ranking.evidence.e_value

@@ -272,7 +272,8 @@ def _one_sided(beta: np.ndarray, share: np.ndarray) -> np.ndarray:
     return np.maximum(q, before)
 
 
-class Evidence(NamedTuple):
+@dataclass(frozen=True)
+class Evidence:
     """Evidence that some arm beats the hurdle, valid at any time.
 
     Attributes
@@ -331,6 +332,17 @@ def evidence_above(
         logs = math.log(2) + log_ndtr(z) + 0.5 * z * z - 0.5 * np.log1p(n / EARLY)
     logs = np.where(ready & np.isfinite(logs), logs, 0.0)
     return Evidence(float(np.exp(np.minimum(logs, 700.0)).mean()), int(np.argmax(logs)))
+
+
+def evidence_of_columns(rewards: Any, objective: Objective | None = None, *, risk_free: float = 0.0) -> Evidence:
+    """:func:`evidence_above` for columns of rewards; missing ones (NaN) are left out, and W is inflated for
+    autocorrelation.
+    """
+    columns = [column[~np.isnan(column)] for column in np.asarray(rewards, float).T]
+    chosen = _or_sharpe(objective, risk_free)
+    statistics = [chosen.statistics(column) for column in columns]
+    inflation = [_autocorrelation_so_far(column)[-1] for column in columns]
+    return evidence_above(Statistics(*np.array(statistics, float).T), chosen, inflation=np.array(inflation))
 
 
 class Lateness(NamedTuple):

@@ -59,7 +59,8 @@ def twin(tape, L, delta, limit, risk_free=0.0, pilot=32, m=32):
         missing = [i for i in range(arms) if decided and not known[i][3]]
         if (decided and not missing) or len(choices) == limit:
             return choices, best, decided and not missing
-        for i in (missing[:1] or [best, challenger])[: limit - len(choices)]:
+        beside = [i for i in missing[:1] if i != best] or [challenger]
+        for i in [best, *beside][: limit - len(choices)]:
             pull(i)
             known[i] = facts(records[i])
 

@@ -78,8 +78,8 @@ def least_evidence(lead, first, second):
 
 
 def judge(estimates, errors, prices, enough, log_odds, epsilon):
-    """The best arm, its challenger, whether no other arm can be ahead by more than ``epsilon``, and the arm whose pulls
-    are all that is missing for that, or -1.
+    """The best arm, its challenger, whether no other arm can be ahead by more than ``epsilon``, and the arm to play
+    beside the best one if all that is missing for that are pulls, or -1.
 
     The challenger is the arm with the largest two-sided upper bound on its lead over the best. Ties go to the lowest
     arm.
@@ -103,7 +103,7 @@ def judge(estimates, errors, prices, enough, log_odds, epsilon):
             sure = sure and least_evidence(lead, errors[best], errors[i]) >= beta
     for i in range(estimates.size):
         if sure and not enough[i]:
-            sure, missing = False, i
+            sure, missing = False, challenger if i == best else i
     return best, challenger, sure, missing
 
 
@@ -152,7 +152,7 @@ def decide(sums, kept, arguments, log_odds, epsilon, turn):
     best, challenger, sure, missing = judge(estimates, errors, prices, enough, log_odds, epsilon)
     steps = turns(sums.pulls, estimates, errors, best, challenger, turn)
     if missing >= 0:
-        turn[0], steps = missing, 1
+        turn[0], turn[1], steps = best, missing, 2
     return best, sure, steps
 
 
@@ -197,7 +197,7 @@ def identify(game, rewards, log_odds, epsilon, arguments, out):
                 best, challenger, sure, missing = judge(estimates, errors, prices, enough, log_odds, epsilon)
                 steps = turns(pulls, estimates, errors, best, challenger, turn)
                 if missing >= 0:
-                    turn[0], steps = missing, 1
+                    turn[0], turn[1], steps = best, missing, 2
                 out.stopped[r] = sure
                 if sure or t >= horizon:
                     break

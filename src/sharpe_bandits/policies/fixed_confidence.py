@@ -56,7 +56,7 @@ class LUCB(FixedConfidencePolicy):
               \beta = \ln\frac{K-1}{\delta} + \frac{1}{2} \sum_{1, i} \ln(1 + s/m).
 
     The challenger is the rival with the largest :math:`\hat h_i - \hat h_1 + \sqrt{2 \beta (w_1 + w_i)}`.
-    An arm with fewer than :math:`12 \kappa` pulls is played when all else is certain.
+    An arm with fewer than :math:`12 \kappa` pulls is played, with the best one, when all else is certain.
 
     Choices do not change when rewards are multiplied by c and L by c squared. Play it with
     :func:`sharpe_bandits.identify`, or live.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from .._support import console
 from .._support.display import Findings, Shown, Table
-from ..confidence_sequences import Leader
+from ..confidence_sequences import Evidence, Leader, evidence_of_columns
 from ..errors import unknown
 from ..objectives import Objective
 from . import statistics
@@ -238,6 +238,14 @@ class Ranking(Shown):
     def periods_per_year(self) -> float:
         """Rows per year."""
         return self.returns.periods_per_year
+
+    @property
+    def evidence(self) -> Evidence:
+        """Whether the mean of any column is above the risk-free rate at all, valid at any time (see
+        :func:`sharpe_bandits.confidence_sequences.evidence_above`); autocorrelation is allowed for.
+        """
+        evidence = evidence_of_columns(self.returns.excess, risk_free=self.risk_free_per_period)
+        return replace(evidence, arm=self.returns.names[evidence.arm])
 
     @property
     def trials(self) -> int:
@@ -469,6 +477,7 @@ class Ranking(Shown):
         }
         words |= {"columns": self.table.records(), "selection": asdict(self.selection), "summary": self.conclusion}
         words |= {"objective": self.objective.to_dict(), "leader": None if self.leader is None else asdict(self.leader)}
+        words["evidence"] = asdict(self.evidence)
         return {**words, **expected, "annual_expected_maximum": self.annual_expected_maximum}
 
     @property

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from .._support.plain_data import plain
 from .._support.validation import positive, whole
-from ..confidence_sequences import Leader
+from ..confidence_sequences import Evidence, Leader
 from ..errors import InvalidInputError, SharpeBanditsError, StoreError, shown
 from ..live.agents import Agent
 from ..live.campaigns.activity import Activity
@@ -408,7 +408,7 @@ class RemoteCampaign(CampaignInterface):
         timed = _timed(found, "time", "leader_since")
         reports = {
             name: found[name] and kind(**{key: _pair(value) for key, value in found[name].items()})
-            for name, kind in (("lift", Comparison), ("shadow", ShadowEstimate))
+            for name, kind in (("lift", Comparison), ("shadow", ShadowEstimate), ("evidence", Evidence))
         }
         segments = [SegmentStatus(**one) for one in found["segments"]]
         return Status(**{**timed, "arms": arms, "leader": Leader(**found["leader"]), **reports, "segments": segments})

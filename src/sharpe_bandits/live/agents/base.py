@@ -228,7 +228,7 @@ class Agent:
         """
         with self._lock:
             evidence = evidence_above(self._statistics(self._all), self._objective(objective), hurdle=hurdle)
-            return evidence._replace(arm=self.arms[evidence.arm])
+            return replace(evidence, arm=self.arms[evidence.arm])
 
     @property
     def leading(self) -> tuple[int, int] | None:

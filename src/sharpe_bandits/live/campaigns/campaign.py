@@ -19,6 +19,7 @@ from .audit import first_hash
 from .interface import CampaignInterface
 from .log import history, log_page
 from .records import Decision, Evaluation, Event, EventKind, LogEntry, Verification, plain_details, utc_time
+from .remarks import LAST, LEAST, remarks_on
 from .requests import MAX_BATCH, AcceptClock, Notified, Record, Request, Tell, number_of
 from .settings import Settings
 from .state import State, bounded_shares
@@ -48,6 +49,8 @@ class Campaign(CampaignInterface):
         self._state: State | None = None
         self._process = os.getpid()
         self._compiled, self._warned, self._next_warning, self._news = False, False, 0, False
+        #: After how many events, and what was remarked then.
+        self._remarks: tuple[int, list[str]] = (0, [])
         #: One thread at a time delivers messages.
         self._notifying = threading.Lock()
 
@@ -237,7 +240,10 @@ class Campaign(CampaignInterface):
             due = head.next_expiry is not None and head.next_expiry <= now
             began = [utc_time(event.at) for event in records.events(state.lead_began - 1, state.lead_began)]
             overdue = records.overdue(now) if due else 0
-            return status_of(self.name, state, utc_time(now), overdue, began[0] if began else None)
+            if self._remarks[0] != state.seq // LEAST:  # not at every event: this reads many decisions
+                last = records.history(max(state.decisions - LAST, 0) + 1, None)
+                self._remarks = state.seq // LEAST, remarks_on(last, state.agent.arms)
+            return status_of(self.name, state, utc_time(now), overdue, began[0] if began else None, self._remarks[1])
 
         return self._read(work)
 

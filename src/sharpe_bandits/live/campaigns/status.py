@@ -9,9 +9,9 @@ from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from ..._support.display import in_words
-from ...confidence_sequences import Leader
+from ...confidence_sequences import Evidence, Leader
 from ...errors import InvalidInputError
-from ...objectives import Objective, Statistics
+from ...objectives import Objective, Sharpe, Statistics
 from ...policies.base import Direction
 from ...results.metrics import normal_half_width, student
 from .comparison import Comparison, ShadowEstimate
@@ -123,6 +123,12 @@ class Status:
         "min" if rewards are costs
     rules : dict[str, Any]
         the :class:`~sharpe_bandits.live.campaigns.rules.Rules` now: mode, share, control arm, bounds, guardrails
+    evidence : Evidence | None
+        whether the mean of any arm is above the hurdle of the objective at all, valid at any time (see
+        :meth:`sharpe_bandits.Agent.evidence`); None for costs
+    remarks : list[str]
+        what the last 1,000 decisions say against these statements, with remedies: late rewards that differ from prompt
+        ones, an arm that changed
     lift : Comparison | None
         the policy against control, where each decision was left to one of the two at random; None before both have
         rewards
@@ -159,6 +165,8 @@ class Status:
     reward_warning: str | None
     direction: Direction = "max"
     rules: dict[str, Any] = field(default_factory=dict)
+    evidence: Evidence | None = None
+    remarks: list[str] = field(default_factory=list)
     lift: Comparison | None = None
     agreement: float | None = None
     shadow: ShadowEstimate | None = None
@@ -193,6 +201,11 @@ class Status:
             "decisions": f"{self.decisions:,}: {self.rewards:,} rewarded, {self.pending:,} pending, {self.expired:,} "
             f"expired, {self.cancelled:,} cancelled",
             "leader": self._leader_in_words(),
+            **(
+                {}
+                if self.evidence is None
+                else {"any arm above the hurdle": f"p = {self.evidence.p_value:.2g} (valid at any time)"}
+            ),
             **self.rules_in_words(),
             "time": f"{self.time:%Y-%m-%d %H:%M:%S} UTC",
         }
@@ -204,9 +217,8 @@ class Status:
             tables.append(
                 (names, [[*first, *starmap(_record, arms)] for first, arms in zip(firsts, pairs, strict=True)])
             )
-        return console.results(
-            tables, f"Best so far: {best}.", facts, [self.reward_warning] if self.reward_warning else []
-        )
+        warnings = [self.reward_warning] if self.reward_warning else []
+        return console.results(tables, f"Best so far: {best}.", facts, [*warnings, *self.remarks])
 
     def rules_in_words(self) -> dict[str, str]:
         """The rules that are not the usual ones, and what they show."""
@@ -241,7 +253,9 @@ class Status:
         return f"{leader.arm}, probably best{since} (time-uniform error {leader.alpha:.0%}{heavy})"
 
 
-def status_of(name: str, state: State, time: datetime, overdue: int, lead_began: datetime | None) -> Status:
+def status_of(
+    name: str, state: State, time: datetime, overdue: int, lead_began: datetime | None, remarks: list[str]
+) -> Status:
     """The status of a campaign; ``overdue`` decisions have run out of time but are not marked as expired yet.
 
     ``lead_began``: the time of the event since which the agent has found its leader probably best.
@@ -275,6 +289,7 @@ def status_of(name: str, state: State, time: datetime, overdue: int, lead_began:
         best = None
     n_pending = sum(pending.values())
     leader = agent.leader()
+    hurdle = 0.0 if goal is None else goal.hurdle
     separated = agent.leading is not None and agent.arms[agent.leading[0]] == leader.arm
     return Status(
         name=name,
@@ -298,6 +313,8 @@ def status_of(name: str, state: State, time: datetime, overdue: int, lead_began:
         reward_warning=agent.reward_warning(),
         direction=agent.direction,
         rules=state.rules.to_dict(),
+        evidence=agent.evidence(Sharpe(0.0, hurdle)) if agent.direction == "max" else None,
+        remarks=remarks,
         lift=Comparison.of(state),
         agreement=state.agreed / state.compared if state.compared else None,
         shadow=ShadowEstimate.of(state),
