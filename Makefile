@@ -1,4 +1,4 @@
-# On a machine with Python 3.11-3.13 and make, two commands do everything:
+# On a machine with Python 3.11-3.14 and make, two commands do everything:
 #   make run     reproduce the paper in its quick form, into out/quick
 #   make test    lint, types, tests
 # and to see campaigns at work:
@@ -8,6 +8,7 @@
 #   make next-numba          what must work, with the newest version of Numba, also a pre-release
 #   make matrix              a short form of the tests on every Python and range of Numba; fills a table of the docs
 #   make test-long           the tests with other and more random examples each time
+#   make test-order SEED=1   the tests in a random order
 #   make fuzz MINUTES=5      hostile input against everything that reads input
 #   make torture             campaigns: many processes, kill -9, a million decisions (half an hour)
 #   make load                the service under load, killed at random moments
@@ -27,7 +28,7 @@ BIN := $(VENV)/bin
 endif
 STAMP := $(VENV)/.installed
 
-.PHONY: run demo paper test lint types tests bare plain-numba next-numba matrix test-long fuzz torture load browser npm typescript bench bench-quick bench-executors same-bits docs docs-links docs-numbers docs-pictures docs-findings coverage dist audit minimum hooks workflows clean
+.PHONY: run demo paper test lint types tests bare plain-numba next-numba matrix test-long test-order fuzz torture load browser npm typescript bench bench-quick bench-executors same-bits docs docs-links docs-numbers docs-pictures docs-findings coverage dist audit minimum hooks workflows clean
 
 run: $(STAMP)
 	$(BIN)/sharpe-bandits reproduce --quick --out out/quick
@@ -79,6 +80,10 @@ matrix:
 
 test-long: $(STAMP)
 	$(BIN)/pytest -n 2 --dist worksteal --hypothesis-profile long
+
+SEED ?= 1
+test-order: $(STAMP)
+	$(BIN)/pytest -n 2 --dist worksteal --order $(SEED)
 
 MINUTES ?= 2
 fuzz: $(STAMP)

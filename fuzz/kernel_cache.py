@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pickle
@@ -16,8 +17,8 @@ import numpy as np
 
 from sharpe_bandits._support.files import packed
 from sharpe_bandits.play import statistics, streams
-from sharpe_bandits.simulation.cache import cache_size, clear
-from sharpe_bandits.simulation.compiler import specialise
+from sharpe_bandits.simulation.cache import cache_folder, cache_size, clear
+from sharpe_bandits.simulation.compiler import pointer, specialise
 
 from .driver import Target
 from .things import damaged_bytes, pick
@@ -33,11 +34,27 @@ _FATES = (
     "a pickle of something else", "a link to nothing",
 )  # fmt: skip
 #: What may happen to the folder of kernels.
-_FOLDERS = ("a file", "open to others", "closed", "read-only", "a link to a file", "missing", "full of folders")
+_FOLDERS = (
+    "a file", "open to others", "closed", "read-only", "a link to a file", "a link to itself", "missing", "full of folders",
+    "above it a file", "above it closed",
+)  # fmt: skip
+
+
+def _half(x: float) -> float:
+    return 0.5 * x
 
 
 def _values() -> list[float]:
-    return [float(specialise(kernel, {})(*arguments)) for kernel, arguments in _KERNELS]
+    from numba import float64
+
+    values = [float(specialise(kernel, {})(*arguments)) for kernel, arguments in _KERNELS]
+    return [*values, pointer(_half, {}, float64(float64)).ctypes(3.0)]
+
+
+def _clear() -> int:
+    with contextlib.suppress(OSError):  # the command line shows what is in the way
+        clear()
+    return cache_size(cache_folder() / "kernels").files
 
 
 def _in_child(folder: Path, work: Callable[[], Any]) -> Any:
@@ -101,10 +118,17 @@ def _damage(kernels: Path, files: dict[str, bytes], name: str, fate: str, conten
         for other in (*files, ".left.new"):
             (kernels / other).unlink(missing_ok=True)
             (kernels / other / "x").mkdir(parents=True)
+    elif fate == "folder: above it closed":
+        kernels.parent.chmod(0)
+    elif fate == "folder: above it a file":
+        shutil.rmtree(kernels.parent)
+        kernels.parent.write_bytes(b"not a folder")
     elif fate.startswith("folder: "):
         shutil.rmtree(kernels)
         if fate == "folder: a file":
             kernels.write_bytes(b"not a folder")
+        elif fate == "folder: a link to itself":
+            kernels.symlink_to(kernels)
         elif fate == "folder: a link to a file":
             kernels.symlink_to(__file__)
     else:
@@ -128,19 +152,20 @@ def target() -> Target:
         truth = _in_child(Path(folder), _values)
         contents = {path.name: path.read_bytes() for path in (Path(folder) / "kernels").iterdir()}
         files = {name: content for name, content in contents.items() if content}
-    assert len(files) == len(_KERNELS)
+    assert len(files) == len(_KERNELS) + 1
 
     def check(case: tuple[str, str, bytes]) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            kernels = Path(folder) / "cache" / "kernels"
+        with tempfile.TemporaryDirectory() as above:
+            kernels = Path(above) / "cache" / "kernels"
             _damage(kernels, files, *case)
             try:
                 for time in ("first", "second"):
                     assert _in_child(kernels.parent, _values) == truth, f"results, the {time} time"
-                if not case[1].startswith("folder: "):
-                    assert _in_child(kernels.parent, lambda: [clear().files, cache_size(kernels).files])[1] == 0
+                left = _in_child(kernels.parent, _clear)
+                assert left == 0 or case[1].startswith("folder: ")
             finally:
-                if kernels.is_dir():
-                    kernels.chmod(0o700)
+                for folder in (kernels.parent, kernels):
+                    if os.path.isdir(folder):
+                        folder.chmod(0o700)
 
     return Target("kernel_cache", lambda rng: _make(files, rng), check, seconds=20.0)

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import random
 import shutil
 import signal
 
@@ -25,6 +26,16 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("SHARPE_BANDITS_CACHE", str(config.rootpath / ".pytest_cache" / "kernels"))
     # The compiler makes millions of objects that live on: looking through them again and again takes an eighth of it.
     gc.set_threshold(100_000, 50, 100)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--order", type=int, metavar="SEED", help="shuffle the tests; the same order for the same seed")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """No test relies on another having run before it."""
+    if (seed := config.getoption("order")) is not None:
+        random.Random(seed).shuffle(items)
 
 
 #: Browsers, and how they are started.

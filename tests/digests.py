@@ -64,9 +64,9 @@ def of_result(result):
     return of_arrays(*arrays, result.stopped)
 
 
-def simulations():
+def simulations(part=slice(None)):
     """Digests of simulations and traces, by policy, bandit and option."""
-    for policy in EVERY_POLICY:
+    for policy in EVERY_POLICY[part]:
         for bandit_name, bandit in BANDITS.items():
             if bandit_name in BY_ROUND and type(policy) not in WITH_OPTIONS:
                 continue
@@ -85,20 +85,19 @@ def simulations():
                 yield case, of_result(study[policy.name]) + of_arrays(run.choices, run.rewards)
 
 
-def identifications():
+def identifications(part=slice(None)):
     """Digests of fixed-confidence policies."""
-    for policy in (sb.policies.LUCB(L=0.5), sb.TopTwo(L=0.5)):
+    for policy in (sb.policies.LUCB(L=0.5), sb.TopTwo(L=0.5))[part]:
         for name in ("uniform", "coins", "gamma"):
             study = sb.identify(policy, BANDITS[name], runs=9, seed=3, max_budget=20_000)
             run = sb.trace(policy, BANDITS[name], horizon=3_000, seed=3, run=2)
             yield f"{policy.name} | {name}", of_result(study[policy.name]) + of_arrays(run.choices, run.rewards)
 
 
-def agents():
+def agents(part=slice(None)):
     """Digests of what agents choose with rewards told at once and late, and of their estimates."""
     draws = np.random.default_rng(11).gamma(2.0, 0.5, size=(3, 400)).round(6) * [[1.0], [1.1], [0.9]]
-    policies = [*EVERY_POLICY, sb.policies.LUCB(L=0.5), sb.TopTwo(L=0.5)]
-    for policy in policies:
+    for policy in [*EVERY_POLICY, sb.policies.LUCB(L=0.5), sb.TopTwo(L=0.5)][part]:
         for late in (0, 6):
             agent = policy.agent(arms=["a", "b", "c"], horizon=300, seed=5)
             pending, asked = [], []
@@ -118,7 +117,7 @@ def agents():
             yield f"{policy.name} | late {late}", of_arrays(np.array(asked), estimates)
 
 
-def holdings():
+def holdings(part=slice(None)):
     """Digests of replays: several columns held, costs, minimum holdings, missing histories, all columns seen."""
     values = np.random.default_rng(2).normal(0.0004, 0.01, size=(600, 5)).round(9)
     unequal = values.copy()
@@ -137,7 +136,7 @@ def holdings():
         "full, top two": (unequal, {"feedback": "full", "top": 2}),
         "warm-up": (values, {"warm_up": 60}),
     }
-    for case, (table, options) in cases.items():
+    for case, (table, options) in list(cases.items())[part]:
         frame = {name: table[:, i] for i, name in enumerate("ABCDE")}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

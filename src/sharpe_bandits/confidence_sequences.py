@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._support.validation import finite, inside, positive, whole
+from ._support.validation import finite, in_reward_units, inside, positive, whole
 from .errors import InvalidInputError
 from .objectives import Objective, Sharpe, Statistics, check_objective
 from .play.statistics import ROUNDING
@@ -169,7 +169,7 @@ def confidence_sequence(
 
 
 def _or_sharpe(objective: Objective | None, risk_free: float = 0.0) -> Objective:
-    return Sharpe(0.0, finite("risk_free", risk_free)) if objective is None else check_objective(objective)
+    return Sharpe(0.0, in_reward_units("risk_free", risk_free)) if objective is None else check_objective(objective)
 
 
 def intervals(

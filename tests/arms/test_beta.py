@@ -1,6 +1,8 @@
 """Beta rewards: shapes that cannot be told from a normal distribution, and quantiles that overflow."""
 
 import pytest
+import scipy.special
+import scipy.stats
 
 import sharpe_bandits as sb
 
@@ -15,3 +17,10 @@ def test_a_beta_arm_that_is_as_good_as_normal(shapes):
 def test_quantiles_that_overflow():
     with pytest.raises(sb.errors.InvalidInputError, match="not finite inside"):
         sb.Beta(5e-324, 7.0).draws()
+
+
+@pytest.mark.parametrize("shapes", [(0.5, 2.0), (0.5, 5.0)])
+def test_warnings_of_scipy_do_not_reach_the_user(shapes):
+    """Here scipy warns of an overflow on its way to quantiles that are right (warnings are errors in these tests)."""
+    drawn = sb.trace(sb.policies.RoundRobin(), [sb.Beta(*shapes)] * 2, horizon=4000, seed=1).rewards
+    assert scipy.stats.kstest(drawn, lambda x: scipy.special.betainc(*shapes, x)).pvalue > 0.01

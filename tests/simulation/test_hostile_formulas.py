@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sharpe_bandits as sb
@@ -31,6 +32,24 @@ def test_a_very_long_formula_is_refused_with_a_remedy(body, play):
         play(policy_of(body))
 
 
+def test_calls_that_multiply_are_counted_as_often_as_they_are_inlined():
+    """Each of 25 functions calls the one before it twice: 33 million copies of the first would be compiled."""
+    doubled = "".join(f"def f{i}(x):\n    return f{i - 1}(x) + f{i - 1}(x + 1.0)\n" for i in range(1, 25))
+    scope = {}
+    exec("def f0(x):\n    return x\n" + doubled + "def index(arm, t):\n    return f24(arm.mean)\n", scope)
+    with pytest.raises(sb.errors.CompilationError, match="with everything it calls"):
+        sb.index_policy(name="doubled")(scope["index"])().agent(arms=2)
+
+
+def test_a_long_tuple_is_refused_and_an_array_is_the_remedy():
+    scope = {"np": np, "weights": tuple(range(2000)), "array": np.arange(2000.0)}
+    exec("def index(arm, t):\n    return arm.mean + weights[t % 10]\n", scope)
+    with pytest.raises(sb.errors.CompilationError, match=r"a tuple of 2,000 items.*use an array"):
+        sb.index_policy(name="tuple")(scope["index"])().agent(arms=2)
+    exec("def index(arm, t):\n    return arm.mean + array[t % 10]\n", scope)
+    sb.index_policy(name="array")(scope["index"])().agent(arms=2).ask()
+
+
 def test_the_remedy_for_a_very_long_formula_works():
     @sb.index_policy(name="loop")
     def index(arm, t, weights):
@@ -44,11 +63,11 @@ def test_the_remedy_for_a_very_long_formula_works():
     assert result.final.sum() == 100
 
 
-@pytest.mark.parametrize("text", ["2**64", "-(2**64)", "1" + "0" * 400, "(1, 10**30)[1]"])
+@pytest.mark.parametrize("text", ["2**64", "-(2**64)", "(-(2**63) - 1)", "1" + "0" * 400, "(1, 10**30)[1]", "10**40"])
 def test_integers_beyond_64_bits_are_refused_with_a_remedy(text):
     for play in (lambda p: sb.simulate(p, ARMS, horizon=50, runs=2), lambda p: p.agent(arms=2)):
         with pytest.raises(
-            sb.errors.CompilationError, match=r"bits, and compiled integers have 64; write it as a float"
+            sb.errors.CompilationError, match=r"bits,? and compiled integers have 64; write it as a float"
         ):
             play(policy_of(f"    x = x + {text}\n"))
     huge = 10**30

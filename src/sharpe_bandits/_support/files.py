@@ -67,9 +67,11 @@ def write_checked(path: Path, magic: bytes, payload: bytes) -> None:
 
 def read_checked(path: Path, magic: bytes) -> bytes | None:
     """The payload that :func:`write_checked` wrote; None if the file is missing, damaged or something else."""
+    if not os.path.isfile(path):  # not path.is_file(), which raises in a folder that is closed; a pipe would not end
+        return None
     try:
         return unpacked(path.read_bytes(), magic)
-    except FileNotFoundError:
+    except FileNotFoundError:  # another process removed it meanwhile
         return None
 
 

@@ -36,6 +36,8 @@ from .call_tree import (
 )
 
 _BUILT_IN = (types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType, np.ufunc)
+#: Maximum number of items of a tuple: a thousand take seconds to compile, and twice as many more than twice as long.
+MAX_ITEMS = 1000
 #: Source texts of functions, read when a function was first seen: a file may be edited later.
 _source_texts: dict[Code, str] = {}
 
@@ -127,7 +129,7 @@ def content(value: Any, reader: Any, reference: Callable[[Any], str]) -> str:
     reference : Callable[[Any], str]
         text that stands for a function that is described elsewhere
     """
-    if isinstance(value, int) and value.bit_length() > 64:
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
         raise CompilationError(
             f"{reader.__name__ if reader else 'a formula'} reads an integer of {value.bit_length()} bits, and compiled "
             "integers have 64; write it as a float, such as 1e30"
@@ -143,8 +145,15 @@ def content(value: Any, reader: Any, reference: Callable[[Any], str]) -> str:
         digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return f"{type(value).__name__} {_layout(value.dtype)} {value.shape} {order} {digest}"
     if isinstance(value, (tuple, frozenset)):
+        if len(value) > MAX_ITEMS:
+            raise CompilationError(
+                f"{reader.__name__ if reader else 'a formula'} reads a tuple of {len(value):,} items, and at most "
+                f"{MAX_ITEMS:,} are compiled; use an array, such as np.array([...])"
+            )
         inner = [content(item, reader, reference) for item in value]
         return f"{_qualified(type(value))}({', '.join(sorted(inner) if isinstance(value, frozenset) else inner)})"
+    if isinstance(value, slice):  # a constant of code since Python 3.14
+        return f"slice {content((value.start, value.stop, value.step), reader, reference)}"
     if is_followed(python_function(value)):
         return reference(python_function(value))
     name = _qualified(value)

@@ -70,9 +70,17 @@ def positive(name: str, value: Any, remedy: str = "") -> float:
     return number
 
 
-def regulariser(name: str, value: Any, remedy: str = "") -> float:
-    """``value`` as a float, if it is above 0 and of the magnitude of squares of supported rewards."""
-    number = positive(name, value, remedy)
+def in_reward_units(name: str, value: Any) -> float:
+    """``value`` as a float, if it is finite and of the magnitude of supported rewards."""
+    number = finite(name, value)
+    if not is_supported_reward(number):
+        raise InvalidInputError(unsupported_reward(value, name))
+    return number
+
+
+def regulariser(name: str, value: Any, remedy: str = "", *, zero: bool = False) -> float:
+    """``value`` as a float, if it is above 0 (with ``zero``: or 0) and at most the square of the largest reward."""
+    number = not_negative(name, value) if zero else positive(name, value, remedy)
     if number > LARGEST_SQUARE:
         raise InvalidInputError(
             f"{name} must be at most {LARGEST_SQUARE:g}, got {shown(value)}; divide all rewards by a power of ten, and "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
@@ -209,7 +210,9 @@ def tabulate(lower: Callable[[Any], Any], upper: Callable[[Any], Any]) -> np.nda
     table = np.empty((2, OCTAVES, CELLS, 4))
     for side, quantile in enumerate((lower, upper)):
         try:
-            y = np.asarray(quantile(v.ravel()), float).reshape(v.shape)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of intermediate results in scipy; the quantiles are checked below
+                y = np.asarray(quantile(v.ravel()), float).reshape(v.shape)
         except OverflowError:  # scipy, with parameters next to 0
             y = np.array(np.inf)
         if not np.isfinite(y).all():

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._support.validation import not_negative
+from .._support.validation import regulariser
 from ..errors import InvalidInputError, shown
 from ..play.covariate import CALLS, RELATIVE, adjusted_statistic
 from ..play.statistics import Statistic
@@ -167,7 +167,7 @@ class InformationRatio(_WithCovariate):
     formula = staticmethod(estimated)
 
     def __post_init__(self) -> None:
-        self._set(L=not_negative("L", self.L))
+        self._set(L=regulariser("L", self.L, zero=True))
 
     def arguments(self) -> tuple[float, ...]:
         return (self.L,)

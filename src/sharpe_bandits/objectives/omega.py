@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._support.validation import finite, not_negative
+from .._support.validation import in_reward_units, regulariser
 from .base import Objective
 
 
@@ -42,7 +42,7 @@ class Omega(Objective):
     threshold: float = 0.0
 
     def __post_init__(self) -> None:
-        self._set(L=not_negative("L", self.L), threshold=finite("threshold", self.threshold))
+        self._set(L=regulariser("L", self.L, zero=True), threshold=in_reward_units("threshold", self.threshold))
 
     formula = staticmethod(omega)
     feature = staticmethod(shortfall)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.validation import finite, not_negative, regulariser
+from .._support.validation import in_reward_units, regulariser
 from .base import Objective
 
 #: Standard deviations count as at least this where a gradient divides by them, so that it is finite.
@@ -79,7 +79,7 @@ class _SharpeFamily(Objective):
 
     def __post_init__(self) -> None:
         remedy = "the regulariser keeps the ratio finite; take a tenth of the smallest variance if in doubt"
-        self._set(L=regulariser("L", self.L, remedy), risk_free=finite("risk_free", self.risk_free))
+        self._set(L=regulariser("L", self.L, remedy), risk_free=in_reward_units("risk_free", self.risk_free))
 
 
 def usual_regulariser(variances: Any) -> float:
@@ -141,7 +141,7 @@ class Sharpe(_SharpeFamily):
     """
 
     def __post_init__(self) -> None:
-        self._set(L=not_negative("L", self.L), risk_free=finite("risk_free", self.risk_free))
+        self._set(L=regulariser("L", self.L, zero=True), risk_free=in_reward_units("risk_free", self.risk_free))
 
     formula = staticmethod(_sharpe)
     root = staticmethod(root_sharpe)
@@ -168,7 +168,7 @@ class IsraelsenSharpe(_SharpeFamily):
     """
 
     def __post_init__(self) -> None:
-        self._set(L=not_negative("L", self.L), risk_free=finite("risk_free", self.risk_free))
+        self._set(L=regulariser("L", self.L, zero=True), risk_free=in_reward_units("risk_free", self.risk_free))
 
     formula = staticmethod(_israelsen)
     root = staticmethod(_root_israelsen)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._support.validation import finite, not_negative
+from .._support.validation import in_reward_units, regulariser
 from .base import Objective
 
 
@@ -41,7 +41,7 @@ class Sortino(Objective):
     target: float = 0.0
 
     def __post_init__(self) -> None:
-        self._set(L=not_negative("L", self.L), target=finite("target", self.target))
+        self._set(L=regulariser("L", self.L, zero=True), target=in_reward_units("target", self.target))
 
     formula = staticmethod(sortino)
     feature = staticmethod(squared_shortfall)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from .._support.validation import finite, regulariser
+from .._support.validation import in_reward_units, regulariser
 from ..errors import InvalidInputError
 from ..objectives import RSSR, Objective
 from ..objectives.influence import named
@@ -75,7 +75,7 @@ class ScaleFreeNPTS(IndexPolicy):
     risk_free: float = 0.0
 
     def check(self) -> None:
-        self._set(L=regulariser("L", self.L), risk_free=finite("risk_free", self.risk_free))
+        self._set(L=regulariser("L", self.L), risk_free=in_reward_units("risk_free", self.risk_free))
 
     @property
     def objective(self) -> Objective:
@@ -121,7 +121,7 @@ class NPTS(AnyObjective):
     def check(self) -> None:
         super().check()
         if self.anchor is not None:
-            self._set(anchor=finite("anchor", self.anchor))
+            self._set(anchor=in_reward_units("anchor", self.anchor))
         if self.objective.has_feature:
             raise InvalidInputError(
                 f"{self.title} reweights mean and variance, and {self.objective!r} needs more; use ScaleFreeTS"

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._support.validation import finite, regulariser, whole
+from .._support.validation import in_reward_units, regulariser, whole
 from ..objectives import RSSR, Objective, Variance, check_objective
 from ..play.elimination import accept_or_drop, share_by_influence_variance
 from .base import PAPER, EliminationPolicy
@@ -28,7 +28,7 @@ class _OnRSSR(EliminationPolicy):
 
     def check(self) -> None:
         super().check()
-        self._set(L=regulariser("L", self.L), risk_free=finite("risk_free", self.risk_free))
+        self._set(L=regulariser("L", self.L), risk_free=in_reward_units("risk_free", self.risk_free))
 
     @property
     def objective(self) -> Objective:

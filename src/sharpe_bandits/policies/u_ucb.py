@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, get_args
 
-from .._support.validation import finite, one_of, positive, whole
+from .._support.validation import in_reward_units, one_of, positive, whole
 from ..errors import InvalidInputError
 from ..objectives import RSSR, Objective
 from ..play.statistics import ArmRecord
@@ -113,7 +113,7 @@ class UUCB(IndexPolicy):
     ddof: int = field(default=1, kw_only=True)
 
     def check(self) -> None:
-        self._set(epsilon0=positive("epsilon0", self.epsilon0), risk_free=finite("risk_free", self.risk_free))
+        self._set(epsilon0=positive("epsilon0", self.epsilon0), risk_free=in_reward_units("risk_free", self.risk_free))
         self._set(g=positive("g", self.g), nu=positive("nu", self.nu), q=positive("q", self.q))
         one_of("sign", self.sign, get_args(Sign))
         one_of("undefined", self.undefined, get_args(Undefined))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, get_args
 
-from .._support.validation import finite, one_of, regulariser, whole
+from .._support.validation import in_reward_units, one_of, regulariser, whole
 from ..objectives import RSSR, Objective, SharpeLike
 from ..play.statistics import ArmRecord
 from .base import MIN_PULLS_FOR_WARNING, PAPER, IndexPolicy
@@ -93,7 +93,7 @@ class _UCBSharpe(IndexPolicy):
     undefined_width: UndefinedWidth = "infinite"
 
     def check(self) -> None:
-        self._set(L=regulariser("L", self.L), risk_free=finite("risk_free", self.risk_free))
+        self._set(L=regulariser("L", self.L), risk_free=in_reward_units("risk_free", self.risk_free))
         one_of("undefined_width", self.undefined_width, get_args(UndefinedWidth))
 
     def reward_warning(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:

@@ -165,7 +165,7 @@ def cache_size(folder: Path) -> CacheSize:
 def _files(folder: Path) -> list[tuple[Path, os.stat_result]]:
     """Kernels and temporary files of a folder, least recently used first."""
     files = []
-    for path in folder.glob("*") if folder.is_dir() else ():
+    for path in folder.glob("*") if os.path.isdir(folder) else ():
         with suppress(OSError):  # another process was faster, or the folder is closed
             if path.suffix in (_SUFFIX, ".new") and path.is_file():
                 files.append((path, path.stat()))

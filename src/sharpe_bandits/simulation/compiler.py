@@ -9,8 +9,10 @@ function object: changing a constant changes the machine code.
 
 from __future__ import annotations
 
+import dis
 import hashlib
 import linecache
+import math
 import os
 import platform
 import re
@@ -21,12 +23,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
+from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from .._support.call_tree import Bindings, Function, call_tree, codes, is_followed, is_own, rebuilt
+from .._support.call_tree import Bindings, Function, call_tree, codes, inlined_size, is_followed, is_own, rebuilt
 from .._support.fingerprints import code_key
 from ..errors import CompilationError, unknown
 from ..play import formulas
@@ -42,8 +45,8 @@ _SHORT = 1500
 #: Maximum number of kernels and pointers, and of their shared callees, that are kept in memory for their next use. What
 #: is dropped is still on disk.
 MAX_KEPT = 512
-#: Maximum bytes of byte code of a user's formula, with the functions it calls. Twice the code takes more than twice as
-#: long to compile: some ten seconds for this much.
+#: Maximum bytes of byte code of a user's formula, with the functions it calls, each as often as it is named. Twice the
+#: code takes more than twice as long to compile: some ten seconds for this much.
 MAX_BYTE_CODE = 20_000
 _compiled: OrderedDict[tuple[str, str], Any] = OrderedDict()
 _callees: OrderedDict[str, Any] = OrderedDict()
@@ -189,14 +192,24 @@ def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what:
 
 def _check_size(formula: Callable[..., Any], what: str) -> None:
     """Raise if the compiler would take minutes for a user's formula."""
-    functions = [function for function in call_tree(formula) if not is_own(function)]
-    size = sum(len(code.co_code) for function in functions for code in codes(function.__code__))
-    if size > MAX_BYTE_CODE:
-        longest = max(functions, key=lambda function: len(function.__code__.co_code))
+    sizes: dict[Any, int] = {}
+    if inlined_size(formula, sizes) > MAX_BYTE_CODE:
+        longest = max(sizes, key=lambda function: len(function.__code__.co_code))
         raise CompilationError(
-            f"the index of {what} has {size:,} bytes of byte code, most of them in {longest.__name__}, and at most "
-            f"{MAX_BYTE_CODE:,} are compiled; write repeated terms as a loop over an array of their coefficients"
+            f"the index of {what} has {sizes[formula]:,} bytes of byte code with everything it calls, most of them in "
+            f"{longest.__name__}, and at most {MAX_BYTE_CODE:,} are compiled; write repeated terms as a loop over an "
+            "array of their coefficients"
         )
+    for function in sizes:
+        instructions = [i for code in codes(function.__code__) for i in dis.get_instructions(code)]
+        for (base, exponent), power in zip(pairwise(instructions), instructions[2:], strict=False):
+            if power.argrepr != "**" or not type(base.argval) is type(exponent.argval) is int:
+                continue
+            if abs(base.argval) > 1 and exponent.argval * math.log2(abs(base.argval)) >= 64:
+                raise CompilationError(
+                    f"{function.__name__} computes {base.argval}**{exponent.argval}, an integer of over 64 bits, and "
+                    "compiled integers have 64; write it as a float, such as 1e30"
+                )
 
 
 def _explain(formula: Callable[..., Any], error: Any, what: str) -> str:
