@@ -149,7 +149,7 @@ def test_values_are_named_with_a_remedy(make, parts):
             lambda: sb.simulate([sb.UCBRSSR(L=1.0), sb.UCBRSSR(L=2.0)], PAIR, horizon=10),
             ("two policies are called 'UCB-RSSR'; give one of them another name=",),
         ),
-        (lambda: sb.simulate(sb.policies.UCB1(), 7, horizon=10), ("RandomBandit or SwitchingBandit is needed", "7")),
+        (lambda: sb.simulate(sb.policies.UCB1(), 7, horizon=10), ("SwitchingBandit", "is needed", "7")),
         (lambda: sb.simulate(sb.policies.UCB1(), [PAIR[0]], horizon=10), ("at least 2 arms, got 1",)),
         (lambda: sb.simulate(sb.policies.UCB1(), PAIR, horizon=1), ("horizon must be a whole number", "1")),
         (lambda: sb.simulate(sb.policies.UCB1(), PAIR, horizon=99.5), ("horizon must be a whole number", "99.5")),
