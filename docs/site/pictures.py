@@ -179,6 +179,29 @@ def downside() -> Drawn:
 
 
 @picture
+def covariate() -> Drawn:
+    """Five strategies that move with the market: the share of days on the best one, with and without the market."""
+    years, numbers = 20, {}
+    objective = sb.RSSR(L=1e-5, signed=True)
+    adjusted = sb.ScaleFreeUCB(objective=sb.objectives.Adjusted(objective), name="adjusted")
+    figure, axes = plt.subplots(figsize=(7.2, 3.2))
+    for explained, colour in ((0.9, GREEN), (0.6, BLUE), (0.0, GREY)):
+        arms = [sb.Normal(0.01 * h, sd=0.01 * (1 - explained) ** 0.5) for h in (0.10, 0.06, 0.05, 0.03, 0.0)]
+        bandit = sb.FactorBandit(arms, factor=sb.Normal(0.0, sd=max(0.01 * explained**0.5, 1e-6)))
+        policy = adjusted if explained else sb.ScaleFreeUCB(L=1e-5)
+        study = sb.simulate(
+            policy, bandit, horizon=252 * years, runs=1_000, seed=5, checkpoints=range(21, 252 * years + 1, 21)
+        )
+        t, share = best_share(study, policy.name, objective)
+        (line,) = axes.plot(t / 252, 100 * share, color=colour)
+        text = f"market explains {explained:.0%}" if explained else "without the market"
+        label(axes, line, text)
+        numbers[text] = f"{share[-1]:.0%}"
+    axes.set(xlabel="years", ylabel="days on the best strategy, %", xlim=(0, 27), ylim=(0, 100), xticks=range(0, 21, 5))
+    return figure, numbers
+
+
+@picture
 def daily_returns() -> Drawn:
     """Three policies on daily returns: the share of days on the strategy with the best Sharpe ratio."""
     objective = sb.RSSR(L=1e-6, signed=True)
