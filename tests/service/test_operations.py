@@ -16,6 +16,7 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -350,3 +351,55 @@ def test_the_demonstration_runs_from_the_command_line_without_tokens(tmp_path):
         finally:
             process.send_signal(signal.SIGINT)
             assert process.wait(40) in (0, 130, -signal.SIGINT)
+
+
+def test_a_rolling_upgrade_of_two_servers(tmp_path):
+    """A server of this release starts on a store of the last one: it reads, and is not ready; once the store is upgraded,
+    it is ready without a restart. A server whose store is upgraded by a newer release stops writing, and is not ready."""
+    import shutil
+    import sqlite3
+
+    from tests.live.campaigns.test_releases import DATA
+
+    path = tmp_path / "campaigns.db"
+    shutil.copy(DATA / "first_release.db", path)
+    servers = [Served(create_app(sb.Store(path), TOKENS)) for _ in range(2)]
+    name = sb.Store(path).campaigns()[0].name
+
+    def status(url, body=None):
+        headers = {**bearer(WRITER), "Content-Type": "application/json"}
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=30) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code
+
+    def seen():
+        """Of each server: an ask, readiness, a look."""
+        addresses = [f"{served.url}/api/campaigns/{quote(name)}" for served in servers]
+        probes = [f"{served.url}/health/ready" for served in servers]
+        return [
+            (status(f"{address}/decisions", b"{}"), status(probe), status(address))
+            for address, probe in zip(addresses, probes, strict=True)
+        ]
+
+    assert seen() == 2 * [(503, 503, 200)]
+    with sb.Store(path) as store:
+        assert store.upgrade()[0] == "0001"
+    assert seen() == 2 * [(200, 200, 200)]
+    with sb.Store(path) as store:
+        before = store.campaign(name).status().decisions
+    with sqlite3.connect(path) as newer:
+        newer.execute("UPDATE sharpe_bandits_revision SET version_num = '9999'")
+    assert seen() == 2 * [(503, 503, 200)]
+    with sqlite3.connect(path) as newer:
+        newer.execute("UPDATE sharpe_bandits_revision SET version_num = '0002'")
+    newer.close()
+    assert seen() == 2 * [(200, 200, 200)]
+    with sb.Store(path) as store:
+        campaign = store.campaign(name)
+        assert campaign.status().decisions == before + 2
+        assert campaign.verify().ok
+    for served in servers:
+        served.stop()

@@ -51,7 +51,7 @@ def _work(url: str, token: str, name: str, stop: threading.Event) -> None:
     _, arms, _, pause = CAMPAIGNS[name]
     from ...service.client import connect
 
-    campaign = connect(url, token=token, timeout=2).campaign(name)
+    campaign = connect(url, token=token).campaign(name)
     chance = random.Random()
     while not stop.wait(chance.expovariate(1 / pause)):
         try:
@@ -59,9 +59,9 @@ def _work(url: str, token: str, name: str, stop: threading.Event) -> None:
             stop.wait(chance.expovariate(4.0))
             if chance.random() > 0.02 or name == "fund search":
                 campaign.tell(decision, chance.gauss(*arms[decision.arm]))
-        except WaitForRewardsError:
+        except (WaitForRewardsError, StoreError):  # a busy machine
             stop.wait(1.0)
-        except (CampaignOverError, StoreError):
+        except CampaignOverError:
             return
 
 

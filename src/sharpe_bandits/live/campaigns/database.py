@@ -41,6 +41,7 @@ _EVENT = ", ".join(Event._fields)
 _NEW_COLUMNS = ("details", "measures", "hash")
 #: Number of the row beside the events of a campaign that tells where its old ones are: before all events.
 _ARCHIVE = -1
+_REVISION = f"SELECT version_num FROM {schema.VERSION_TABLE}"
 _PENDING = f"campaign = ? AND state = '{DecisionState.PENDING}'"  # the condition of an index
 _INSERT_EVENT = f"INSERT INTO {_EVENTS} (campaign, {_EVENT}) VALUES (?{', ?' * len(Event._fields)})"
 _INSERT_DECISION = f"INSERT INTO {_DECISIONS} (campaign, {_DECISION}) VALUES (?{', ?' * len(DecisionRow._fields)})"
@@ -136,12 +137,23 @@ class Database(ABC):
         return ""
 
     def ping(self) -> None:
-        """Raise if the database does not answer, or can only be read."""
+        """Raise if the database does not answer, or this release cannot write to it now."""
+        self.check_revision(self._transaction(self._revision, self.begin_read))
+        self.outdated = self.is_first_revision = False
+
+    def check_revision(self, revision: str | None) -> None:
+        """Raise unless the tables are those of this release: another one may upgrade them at any time."""
+        if revision == schema.REVISION:
+            return
         if self.outdated:
             raise StoreError(
-                f"{self.name} was written by an older release; upgrade it: sharpe-bandits campaign upgrade"
+                f"{self.name} was written by an older release and is read-only; to write, upgrade it: sharpe-bandits "
+                "campaign upgrade"
             )
-        self._select("SELECT 1")
+        raise StoreError(
+            f"{self.name} was upgraded to revision {shown(revision)} by a newer release; nothing was recorded: restart "
+            "this process with that release"
+        )
 
     def close(self) -> None:
         """Close all connections."""
@@ -156,10 +168,7 @@ class Database(ABC):
     def write(self, campaign: int, work: Callable[[Records], T]) -> T:
         """The result of ``work``, committed; it has the campaign for itself."""
         if self.outdated:
-            raise StoreError(
-                f"{self.name} was written by an older release and is read-only; to write, upgrade it: sharpe-bandits "
-                "campaign upgrade"
-            )
+            self.ping()
 
         def locked(connection: sa.Connection) -> T:
             return work(_SQLRecords(self, connection, campaign, True))
@@ -347,7 +356,7 @@ class Database(ABC):
         """The revision of the tables; None if there are none."""
         if not self._has_tables(connection):
             return None
-        revisions = connection.exec_driver_sql(f"SELECT version_num FROM {schema.VERSION_TABLE}").scalars().all()
+        revisions = connection.exec_driver_sql(_REVISION).scalars().all()
         return str(revisions[0]) if len(revisions) == 1 else ""
 
 
@@ -389,14 +398,18 @@ class _SQLRecords:
         return self._rows(f"SELECT {self._database.clock}")[0][0] or time.time()
 
     def head(self) -> Head:
+        ours, lock = ("", "") if not self._for_update else (f", ({_REVISION})", self._database.for_update)
+        hashed = self._database.columns("hash")
         rows = self._rows(
-            f"SELECT created, events, clock, next_expiry, {self._database.clock}, {self._database.columns('hash')} "
-            f"FROM {_CAMPAIGNS} WHERE id = ?{self._database.for_update if self._for_update else ''}",
+            f"SELECT created, events, clock, next_expiry, {self._database.clock}, {hashed}{ours}"
+            f" FROM {_CAMPAIGNS} WHERE id = ?{lock}",
             self._campaign,
         )
         if not rows:
             raise StoreError(f"the campaign is no longer in {self._database.name}")
-        created, events, clock, next_expiry, now, last = rows[0]
+        created, events, clock, next_expiry, now, last, *revision = rows[0]
+        if revision:
+            self._database.check_revision(revision[0])
         now = now or time.time()
         if self._for_update:
             self._database.check_step(now)
