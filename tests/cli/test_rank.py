@@ -58,6 +58,20 @@ def test_it_prints_and_saves_what_the_library_computes(file, capsys):
     assert "sorted by date (line 3 (2022-03-01) came after line 2 (2022-04-01))" in words
 
 
+def test_the_table_fits_into_80_columns(tmp_path, monkeypatch, capsys):
+    """The numbers that decide stay in one table; names are folded."""
+    monkeypatch.setenv("COLUMNS", "80")
+    g = np.random.default_rng(7)
+    names = ["Momentum long short fund", "Value and quality composite"]
+    path = tmp_path / "funds.csv"
+    pd.DataFrame(g.normal(0.001, 0.01, (300, 2)), columns=names).to_csv(path, index=False)
+    assert main(["rank", str(path), "--kind", "returns", "--periods-per-year", "252", "--replications", "50"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    (rule,) = (k for k, line in enumerate(lines) if "───" in line)
+    assert {"annualised", "DSR", "ranked", "first"} <= set(" ".join(lines[rule - 3 : rule]).split())
+
+
 def test_without_a_folder_nothing_is_written(file, capsys):
     assert main(["rank", "funds.csv", *OPTIONS, "--replications", "50"]) == 0
     assert "saved" not in capsys.readouterr().out
