@@ -398,6 +398,23 @@ MORE = {
         ],
         "prices",
     ),
+    "Stooq": (
+        [
+            "<TICKER>,<PER>,<DATE>,<CLOSE>",
+            *(f"{n},D,{d:%Y%m%d},{v:.10f}" for n, column in zip(NAMES, PRICES.T, strict=True) for d, v in zip(DAYS, column, strict=True)),
+        ],
+        "prices",
+    ),
+    "an exchange's candles": (
+        [
+            "open_time,symbol,close",
+            *(f"{int(1000 * d.timestamp())},{n},{v:.10f}" for d, row in zip(DAYS, PRICES, strict=True) for n, v in zip(NAMES, row, strict=True)),
+        ],
+        "prices",
+    ),
+    "the minus sign of typesetters": ([HEAD, *(line.replace(",-", ",\u2212") for line in lines(DATES["iso"], TRUE))], "returns"),
+    "separated by spaces": ([HEAD.replace(",", " "), *lines(DATES["iso"], separator=" ")], "prices"),
+    "comments above": (["# prices", "# of the desk", HEAD, *lines(DATES["iso"])], "prices"),
     "long format, an asset after the other": (
         [
             "symbol,date,return",
@@ -413,6 +430,19 @@ def test_more_files(form, tmp_path):
     text, kind = MORE[form]
     returns = follow(saved(tmp_path, *text), kind=kind)
     right(returns, TRUE if kind == "returns" else TRUE[1:])
+
+
+def test_one_asset_of_yahoo(tmp_path):
+    """Following the remedy about volumes once ranked open, high and low as if they were strategies."""
+    rows = [f"{d},{a},{1.01 * a},{0.99 * a},{a},{b:.10f},1000" for d, (a, b) in zip(DATES["iso"], PRICES, strict=True)]
+    path = saved(tmp_path, "Date,Open,High,Low,Close,Adj Close,Volume", *rows)
+    right(follow(path), TRUE[1:, 1:], ("Adj Close",))
+
+
+def test_profits_of_a_broker(tmp_path):
+    money = [[f'"(${-v:,.2f})"' if v < 0 else f'"${v:,.2f}"' for v in row] for row in 1e6 * TRUE]
+    path = saved(tmp_path, HEAD, *(",".join([d, *row]) for d, row in zip(DATES["iso"], money, strict=True)))
+    right(follow(path, kind="pnl", capital=1e6), TRUE)
 
 
 LEFTOVERS = ["Source: desk,,", "Source: desk", "Total,1.5,2.5", HEAD]

@@ -262,7 +262,7 @@ def test_a_bar_is_one_asset():
     close = prices(1)["A"]
     bars = pd.DataFrame({"Open": close, "High": close * 1.01, "Low": close * 0.99, "Close": close})
     with pytest.raises(
-        sb.errors.InvalidInputError, match=r"seem to belong to one asset; .*only 'Close' or an adjusted close"
+        sb.errors.InvalidInputError, match=r"seem to belong to one asset; .*columns=\['Close'\] for this one"
     ):
         read(bars)
 

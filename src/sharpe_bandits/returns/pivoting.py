@@ -5,10 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..errors import InvalidInputError, unknown
-from .dates import holds_dates
+from .dates import as_datetime, holds_dates, some_of
 from .options import Duplicates
+from .plausibility import FORMATS, time_of
 from .sources import Layout, Source, plain_values
+
+
+def _refuse_unread_dates(source: Source, pivot: Sequence[str]) -> None:
+    """Raise if a column holds dates, in digits or as time since 1970 too, that would not be read."""
+    for name, column in zip(source.names, source.columns, strict=True):
+        cells = some_of(column)
+        if name in pivot or not cells:
+            continue
+        digits = all(len(str(cell)) in (6, 8) and as_datetime(str(cell)) is not None for cell in cells)
+        numbers = sorted({float(cell) for cell in cells if str(cell).isdecimal()})
+        what = time_of(np.array(numbers)) if len(numbers) > 3 else None
+        if holds_dates(column) or digits or what in FORMATS:
+            form = f" and date_format={FORMATS[what]!r}" if what in FORMATS and not digits else ""
+            raise InvalidInputError(f"column {name!r} seems to hold dates; pass date={name!r}{form}")
 
 
 def pivoted(source: Source, layout: Layout, dated: int | None, duplicates: Duplicates) -> Source:
@@ -23,9 +40,8 @@ def pivoted(source: Source, layout: Layout, dated: int | None, duplicates: Dupli
     for name in layout.pivot:
         if name not in source.names:
             raise unknown("column", name, source.names)
-    unread = [name for name, column in zip(source.names, source.columns, strict=True) if holds_dates(column)]
-    if dated is None and unread:
-        raise InvalidInputError(f"column {unread[0]!r} holds dates; pass date={unread[0]!r}")
+    if dated is None:
+        _refuse_unread_dates(source, layout.pivot)
     assets, numbers = (plain_values(source.columns[source.names.index(name)]) for name in layout.pivot)
     dates: Sequence[Any] = range(len(assets)) if dated is None else plain_values(source.columns[dated])
     begins: dict[Any, int] = {}

@@ -20,7 +20,7 @@ from .sources import Source
 from .statistics import autocorrelation, by_column
 
 #: Values of ``date_format`` by what numeric dates look like.
-_FORMATS = {
+FORMATS = {
     "seconds since 1970": "s", "milliseconds since 1970": "ms", "microseconds since 1970": "us",
     "nanoseconds since 1970": "ns", "spreadsheet date serial numbers": "excel",
 }  # fmt: skip
@@ -92,7 +92,7 @@ def _refuse_times(table: Draft) -> None:
         what = time_of(table.values[:, number])
         if what is not None:
             first, second = table.values[:2, number]
-            form = _FORMATS.get(what)
+            form = FORMATS.get(what)
             dated = f"date={name!r} and date_format={form!r}"
             remedy = f"pass {dated} if it holds the dates of the rows" if form else "write dates as 2020-01-31"
             raise InvalidInputError(
@@ -127,16 +127,17 @@ def time_of(values: np.ndarray) -> str | None:
 
 def _refuse_volumes(names: list[str]) -> None:
     remedy = "pass columns= with the columns of prices"
+    plain = {name.strip().lower(): name for name in names}
+    if plain.keys() >= _BAR:
+        close = plain.get("adj close") or plain.get("adj_close") or plain["close"]
+        raise InvalidInputError(
+            f"the columns {', '.join(map(repr, names))} seem to belong to one asset; {remedy} of several assets, or "
+            f"pass columns={[close]!r} for this one"
+        )
     volumes = [name for name in names if _VOLUME.fullmatch(name.strip())]
     if volumes:
         others = _value([name for name in names if name not in volumes])
         raise InvalidInputError(f"column {volumes[0]!r} seems to hold volumes, not prices; {remedy}{others}")
-    if {name.strip().lower() for name in names} >= _BAR:
-        close = next(name for name in names if name.strip().lower() == "close")
-        raise InvalidInputError(
-            f"the columns {', '.join(map(repr, names))} seem to belong to one asset; {remedy} of several assets "
-            f"(for this one, only {close!r} or an adjusted close)"
-        )
 
 
 def _refuse_twice(names: list[str]) -> None:

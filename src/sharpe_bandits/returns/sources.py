@@ -499,6 +499,12 @@ def _csv(path: Path, layout: Layout) -> Source:
             f"the only column of {str(path)!r} is called {shown(names[0])}; is it separated by {other!r}? "
             f"{_pass_separator(other)}"
         )
+    words = names[0].split()
+    if len(names) == 1 and len(words) > 1 and len(" ".join(next(records, (0, []))[1]).split()) == len(words):
+        how = "Replace runs of spaces by commas" if "  " in names[0] else _pass_separator(" ")
+        raise InvalidInputError(
+            f"the only column of {str(path)!r} is called {shown(names[0])}; is it separated by spaces? {how}"
+        )
     plain = [f"f{position}" for position in range(len(names))]  # the given names may not be unique
 
     def read(numbers: Sequence[str] = ()) -> Any:
@@ -534,7 +540,7 @@ def _csv(path: Path, layout: Layout) -> Source:
                 else:
                     begin = _first_of_most(path, layout) - 1
                     # a shorter line 2 rather lacks a value
-                    seen = len(cells) > len(names) or begin > 1
+                    seen = (len(cells) > len(names) or begin > 1) and begin != layout.skip_rows
                     hint = f"; if the table begins in line {begin + 1}, pass skip_rows={begin}" * seen
                     hint = hint or "; delete it if it is not part of the table"
                 raise InvalidInputError(
@@ -588,6 +594,7 @@ def _trimmed(table: Any) -> list[Any]:
     for column in table.columns:
         cells = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
         if pa.types.is_large_string(cells.type):
+            cells = pc.replace_substring(cells, "\u2212", "-")  # the sign of typesetters
             cells = pc.replace_substring_regex(pc.utf8_trim_whitespace(cells), _IN_PARENTHESES, r"-\1")
             cells = pc.if_else(pc.is_in(cells, value_set=words), pa.scalar(None, pa.large_string()), cells)
         columns.append(cells)
