@@ -53,8 +53,8 @@ class CampaignModel(RuleBasedStateMachine):
 
     actors: ClassVar[list[Any]] = []
 
-    @initialize(which=st.integers(0, len(POLICIES) - 1))
-    def begin(self, which: int) -> None:
+    @initialize(which=st.integers(0, len(POLICIES) - 1), opening=st.lists(REWARDS, min_size=4, max_size=12))
+    def begin(self, which: int, opening: list[float]) -> None:
         policy, options = POLICIES[which]
         self.folder = tempfile.TemporaryDirectory(prefix="campaign-model-", dir=_MEMORY)
         self.path = str(Path(self.folder.name) / "campaigns.db")
@@ -82,6 +82,7 @@ class CampaignModel(RuleBasedStateMachine):
         self.added = 0
         with sb.Store(self.path, synchronous="NORMAL") as store:
             store.campaign("c", policy=policy, arms=self.active, lease=LEASE, seed=3, **options)
+        self.play_rounds(0, "large", opening)
 
     def act(self, actor: int, method: str, *arguments: Any, **options: Any) -> Any:
         return self.actors[actor].act(self.path, self.clock, method, *arguments, **options)
@@ -210,6 +211,15 @@ class CampaignModel(RuleBasedStateMachine):
             assert isinstance(made, refusal)
         else:
             self.handed_out(made, self.active, segment)
+
+    @rule(actor=ACTORS, segment=SEGMENTS, rewards=st.lists(REWARDS, min_size=3, max_size=8))
+    def play_rounds(self, actor: int, segment: str | None, rewards: list[float]) -> None:
+        """Ask and tell, several times."""
+        for reward in rewards:
+            before = len(self.decisions)
+            self.ask_with_key(actor, f"played {before}", segment)
+            if len(self.decisions) > before:
+                self.tell(actor, [(before + 1, reward)])
 
     @rule(actor=ACTORS, key=KEYS, places=st.sets(st.integers(0, 4), min_size=1))
     def ask_among(self, actor: int, key: str, places: set[int]) -> None:

@@ -28,7 +28,7 @@ class Allocation(NamedTuple):
     low, high : np.ndarray
         bounds on the shares of arms in the policy's decisions
     allowed : np.ndarray
-        whether each arm may be played
+        ``allowed[round % length, arm]``: whether an arm may be played in a round
     """
 
     control: int

@@ -57,7 +57,7 @@ def simulate(
     control: int | None = None,
     share: float = 1.0,
     bounds: Mapping[int, tuple[float, float]] | None = None,
-    among: Iterable[int] | None = None,
+    among: Iterable[Any] | None = None,
 ) -> Study:
     """Simulate many runs of policies on a bandit.
 
@@ -102,8 +102,9 @@ def simulate(
         as in a campaign: the policy decides with probability ``share``, and otherwise arm ``control`` is played
     bounds : Mapping[int, tuple[float, float]] | None, optional
         least and largest share of arms in the policy's decisions
-    among : Iterable[int] | None, optional
-        the arms that can be played
+    among : Iterable[Any] | None, optional
+        the arms that can be played; or several sets of them, which take turns round by round, such as
+        ``[(0, 1), (0, 2)]``. Regret is always against the best of all arms
 
     Examples
     --------
@@ -174,14 +175,16 @@ def _rules(arms: int, control: Any, share: Any, bounds: Any, among: Any) -> dict
     fields: dict[str, Any] = {"share": part}
     if control is not None:
         fields["control"] = whole("control", control, 0, arms - 1)
-    playable = list(range(arms))
+    turns = [list(range(arms))]
     if among is not None:
-        playable = sorted({whole("an arm of among", arm, 0, arms - 1) for arm in among})
-        if not playable or (part < 1 and control not in playable):
-            raise InvalidInputError(f"among must have an arm, and the control arm if share < 1, got {shown(playable)}")
-        fields["among"] = tuple(playable)
-    if bounds:
-        ends = {whole("an arm of bounds", arm, 0, arms - 1): tuple(pair) for arm, pair in bounds.items()}
+        sets = list(among)
+        sets = sets if sets and all(isinstance(one, Iterable) for one in sets) else [sets]
+        turns = [sorted({whole("an arm of among", arm, 0, arms - 1) for arm in one}) for one in sets]
+        if any(not playable or (part < 1 and control not in playable) for playable in turns):
+            raise InvalidInputError(f"among must have an arm, and the control arm if share < 1, got {shown(turns)}")
+        fields["among"] = tuple(map(tuple, turns))
+    ends = {whole("an arm of bounds", arm, 0, arms - 1): tuple(pair) for arm, pair in (bounds or {}).items()}
+    for playable in turns if bounds else ():
         pairs = [ends.get(arm, (0.0, 1.0)) for arm in playable]
         if not all(len(pair) == 2 and 0 <= pair[0] <= pair[1] <= 1 for pair in pairs):
             raise InvalidInputError(f"bounds are (low, high) with 0 <= low <= high <= 1, got {shown(bounds)}")
@@ -194,7 +197,7 @@ def _rules(arms: int, control: Any, share: Any, bounds: Any, among: Any) -> dict
 def _rules_settings(spec: Spec) -> dict[str, Any]:
     """A study's settings for who decides; empty if the policy does, about all arms."""
     rules = {"control": spec.control, "share": spec.share, "bounds": list(map(list, spec.bounds))}
-    among = None if spec.among is None else list(spec.among)
+    among = None if spec.among is None else list(map(list, spec.among))
     return {"rules": {**rules, "among": among}} if spec.has_rules else {}
 
 

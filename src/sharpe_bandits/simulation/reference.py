@@ -69,13 +69,16 @@ def policy_arm(state, rule, pilot, decision, seed, run, arguments, indices):
 def allocated_arm(allocation, shares, state, rule, pilot, decision, seed, run, arguments, indices):
     """The arm that is played: the policy's, within bounds, or the control arm."""
     key = fold(stream_key(seed, ALLOCATION, run), decision.number)
+    allowed = allocation.allowed[decision.number % allocation.allowed.shape[0]]
+    if allocation.allowed.shape[0] > 1:
+        state.active[:] = allowed
     if not allocation.bounded:
         a = policy_arm(state, rule, pilot, decision, seed, run, arguments, indices)
     else:
-        rest = start_with(allocation.low, allocation.allowed, shares)
+        rest = start_with(allocation.low, allowed, shares)
         a, first, count = np.int64(0), np.int64(-1), 0
         for i in range(indices.size):  # np.sum would load all of Numba's array functions
-            count += 1 if allocation.allowed[i] else 0
+            count += 1 if allowed[i] else 0
         while rest > NOTHING and a >= 0:  # what an arm cannot take goes to the policy's next choice
             if count == 0:
                 shares[first] += rest
@@ -88,7 +91,7 @@ def allocated_arm(allocation, shares, state, rule, pilot, decision, seed, run, a
                 rest -= taken
                 state.active[a] = False
                 count -= 1
-        state.active[:] = allocation.allowed
+        state.active[:] = allowed
         if a >= 0:
             a = np.int64(sample(shares, uniform(key, 3)))
     if a >= 0 and allocation.share < 1.0 and uniform(key, 2) >= allocation.share:
@@ -134,7 +137,7 @@ def reference(game, rule, feedback, holding, allocation, rewards, arguments, obj
         cell = run // batch - first_batch
         run_key, delay_key = stream_key(seed, REWARDS, run), stream_key(seed, DELAYS, run)
         reset(state)
-        state.active[:] = allocation.allowed
+        state.active[:] = allocation.allowed[0]
         number[:], head[:], following[:] = 0, -1, -1
         first_reward, total1, total2 = 0.0, 0.0, 0.0
         check, told, due = 0, 0, 0

@@ -61,7 +61,7 @@ class Spec:
         the control arm, and the probability with which the policy decides instead
     bounds : tuple[tuple[int, float, float], ...], optional
         arm, least and largest share in the policy's decisions
-    among : tuple[int, ...] | None, optional
+    among : tuple[tuple[int, ...], ...] | None, optional
         the arms that can be played
     """
 
@@ -79,7 +79,7 @@ class Spec:
     control: int | None = None
     share: float = 1.0
     bounds: tuple[tuple[int, float, float], ...] = ()
-    among: tuple[int, ...] | None = None
+    among: tuple[tuple[int, ...], ...] | None = None
 
     @property
     def has_rules(self) -> bool:

@@ -1,5 +1,7 @@
 """Simulations know shares, control arms and bounds: choice for choice what a campaign does."""
 
+from itertools import cycle
+
 import numpy as np
 import pytest
 
@@ -19,7 +21,8 @@ POLICY, SEED = sb.ScaleFreeUCB(L=0.1), 5
             {"control": 0, "share": 0.6, "bounds": {2: (0.0, 0.2)}},
             {"control": 0, "share": 0.6, "bounds": ((2, 0.0, 0.2),)},
         ),
-        ({"suspended": [2]}, {"among": (0, 1)}),
+        ({"suspended": [2]}, {"among": ((0, 1),)}),
+        ({}, {"among": ((0, 1), (1, 2), (0, 1, 2))}),
     ],
 )
 def test_a_campaign_makes_the_choices_of_a_simulation(rules, fields, tmp_path):
@@ -27,9 +30,10 @@ def test_a_campaign_makes_the_choices_of_a_simulation(rules, fields, tmp_path):
     chunk = run_chunk(spec, 0, 1, trace=True)
     with sb.Store(tmp_path / "campaigns.db", synchronous="NORMAL") as store:
         campaign = store.campaign("c", policy=POLICY, arms=3, seed=SEED, horizon=300)
-        campaign.set(**rules)
-        for arm, reward in zip(chunk.choices[0].tolist(), chunk.rewards[0].tolist(), strict=True):
-            decision = campaign.ask()
+        campaign.set(**rules or {"share": 1.0})
+        turns = cycle(fields["among"] if "among" in fields and not rules else (None,))
+        for arm, reward, among in zip(chunk.choices[0].tolist(), chunk.rewards[0].tolist(), turns, strict=False):
+            decision = campaign.ask(among=among)
             assert decision.arm == arm, decision
             campaign.tell(decision, reward)
 
@@ -54,6 +58,8 @@ def test_shares_of_a_simulation():
         ({"bounds": {0: (0.5, 0.2)}}, "low <= high"),
         ({"bounds": {0: (0, 0.2), 1: (0, 0.2), 2: (0, 0.2)}}, "add up to 1"),
         ({"among": []}, "among"),
+        ({"among": [[0], []]}, "among"),
+        ({"among": [[0, 1], [2]], "control": 0, "share": 0.5}, "control arm"),
         ({"among": [0], "control": 1, "share": 0.5}, "control arm"),
         ({"among": [0, 1], "feedback": "full"}, "full"),
     ],

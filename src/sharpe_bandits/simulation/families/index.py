@@ -284,7 +284,7 @@ def rule_of(policy: IndexPolicy, horizon: int) -> Rule:
 
 def everyone(arms: int) -> Allocation:
     """The policy decides, about all arms."""
-    return Allocation(0, 1.0, False, np.zeros(arms), np.ones(arms), np.ones(arms, bool))
+    return Allocation(0, 1.0, False, np.zeros(arms), np.ones(arms), np.ones((1, arms), bool))
 
 
 def _allocation(spec: Spec) -> Allocation:
@@ -293,8 +293,9 @@ def _allocation(spec: Spec) -> Allocation:
     for arm, low, high in spec.bounds:
         plain.low[arm], plain.high[arm] = low, high
     if spec.among is not None:
-        plain.allowed[:] = False
-        plain.allowed[list(spec.among)] = True
+        plain = plain._replace(allowed=np.zeros((len(spec.among), spec.environment.K), bool))
+        for row, playable in zip(plain.allowed, spec.among, strict=True):
+            row[list(playable)] = True
     control = 0 if spec.control is None else spec.control
     return plain._replace(control=control, share=spec.share, bounded=bool(spec.bounds))
 
