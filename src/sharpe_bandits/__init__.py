@@ -33,5 +33,9 @@ def __getattr__(name: str) -> _Any:
 
         return version("sharpe-bandits")
     if name not in _names:
+        parts = ("policies", "arms", "objectives", "errors", "testing") if name[0].isupper() else ()
+        where = next((part for part in parts if name in dir(_imported(part))), None)
+        if where:
+            raise AttributeError(f"use sb.{where}.{name}: the top level has only the names of the first pages")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return _imported(name)

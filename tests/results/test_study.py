@@ -277,3 +277,22 @@ def test_a_printed_study_is_its_table_with_or_without_a_common_objective() -> No
     differ = sb.simulate([sb.policies.UCB1(), sb.ScaleFreeUCB(L=0.1)], arms, horizon=50, runs=4)
     assert "study.summary(" in str(differ)
     assert "RSSR(" in str(differ)
+
+
+def test_two_policies_with_different_objectives_are_not_compared_without_one() -> None:
+    arms = [sb.Uniform(0, 1), sb.Uniform(0, 0.5)]
+    study = sb.simulate([sb.policies.UCB1(), sb.ScaleFreeUCB(L=0.1)], arms, horizon=50, runs=4)
+    for compare in (study.compare, study.compare_errors):
+        with pytest.raises(sb.errors.InvalidInputError, match="no objective in common"):
+            compare("UCB1", "SF-UCB")
+    forth, back = (study.compare(*pair, sb.RSSR(L=0.1)).final.mean for pair in (("UCB1", "SF-UCB"), ("SF-UCB", "UCB1")))
+    assert forth == -back
+
+
+def test_no_errors_on_either_side_leave_room_for_a_difference() -> None:
+    """Without a discordant run in n, the share of discordant runs may be up to Wilson's bound, z^2 / (n + z^2)."""
+    arms = [sb.Uniform(0, 1), sb.Uniform(-1, -0.5)]
+    study = sb.simulate([sb.SuRSR(L=0.1, signed=True), sb.SHSR(L=0.1, signed=True)], arms, horizon=200, runs=50)
+    difference = study.compare_errors("SuRSR", "SHSR")
+    bound = 1.959964**2 / (50 + 1.959964**2)
+    assert (difference.mean, difference.low, difference.high) == pytest.approx((0.0, -bound, bound), rel=1e-5)

@@ -1,6 +1,7 @@
 """The contract of arms notices what an arm of a user may get wrong."""
 
 import pytest
+import scipy.stats
 
 import sharpe_bandits as sb
 from sharpe_bandits.arms.base import Arm
@@ -48,3 +49,8 @@ def test_the_contract_notices():
     finally:
         for name in ("Wider", "Narrower", "Falling", "Flat"):
             del Arm.kinds[name]
+
+
+def test_an_arm_with_heavy_tails_is_not_judged_by_moments_that_cannot_be_estimated():
+    """The fourth moment of Student's t with five degrees of freedom exists, but its standard error does not."""
+    check_arm(sb.arms.Scipy(scipy.stats.t(5)))

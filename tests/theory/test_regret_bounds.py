@@ -196,7 +196,10 @@ def test_undefined_cases_say_why():
             assert not bound.applies
     below = sb.Bandit([sb.Uniform(-1, 1), sb.Uniform(0, 1)])
     assert "negative" in theory.ucb_sr_like_regret(below, 1.0, 100, "proved").reason
-    assert theory.ucb_rssr_regret(below, 1.0, 100, "proved").reason == ""
+    defined = theory.ucb_rssr_regret(below, 1.0, 100, "proved")
+    assert math.isfinite(defined.value)
+    assert defined.vacuous
+    assert f"{100 * sb.RSSR(L=1.0).gaps(theory.bound.facts(below)).max():.4g}" in defined.reason
 
 
 def test_arms_that_tie_cost_nothing():

@@ -35,7 +35,8 @@ def from_plain(what: str, kinds: Mapping[str, Any], data: Any, **more: Any) -> A
     values = {**data, **more}
     kind = values.pop(what, None)
     if not isinstance(kind, str) or kind not in kinds:
-        raise unknown(what, kind, kinds)
+        error = unknown(what, kind, kinds)
+        raise type(error)(f"{error}; one of your own has to be defined, or its module imported, before it is read")
     try:
         return kinds[kind].from_parameters(values)
     except TypeError as error:  # too many, too few, or of a kind that cannot be compared

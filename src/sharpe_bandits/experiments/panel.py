@@ -109,7 +109,7 @@ class Panel:
 
 def long_runs(runs: int) -> int:
     """Number of runs of a long case in a job with this number of runs."""
-    return min(-(-runs // 5), 1000)
+    return min(max(-(-runs // 5), 2), 1000)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, get_args
 
@@ -110,8 +111,8 @@ class Verdict:
         return _decisive(self.evidence)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for claims.json."""
-        return {**asdict(self), "dependence": self.dependence, "confidence": CONFIDENCE}
+        """Plain data for claims.json; numbers that are not finite are None."""
+        return _finite({**asdict(self), "dependence": self.dependence, "confidence": CONFIDENCE})
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Verdict:
@@ -123,8 +124,21 @@ class Verdict:
         return cls(**{**fields, "evidence": _read(fields["evidence"]), "readings": readings})
 
 
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {name: _finite(value) for name, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
 def _read(evidence: list[dict[str, Any]]) -> tuple[Evidence, ...]:
-    return tuple(Evidence(**{**e, "difference": Estimate(**e["difference"])}) for e in evidence)
+    return tuple(Evidence(**{**_numbers(e), "difference": Estimate(**_numbers(e["difference"]))}) for e in evidence)
+
+
+def _numbers(data: dict[str, Any]) -> dict[str, Any]:
+    unknown = {"low": -math.inf, "high": math.inf}
+    return {name: unknown.get(name, math.nan) if value is None else value for name, value in data.items()}
 
 
 def _decisive(evidence: tuple[Evidence, ...]) -> Evidence | None:

@@ -39,7 +39,7 @@ def panels(ids: list[str] | None = None, profile: Profile | None = None) -> list
 
     Parameters
     ----------
-    ids : list[str] | None, optional
+    ids : list[str] | str | None, optional
         such as ["R1", "B3"]; all by default
     profile : Profile | None, optional
         "paper" (the printed text) or "authors" (the released code); both by default
@@ -59,7 +59,8 @@ def panels(ids: list[str] | None = None, profile: Profile | None = None) -> list
     >>> rivals = [sb.policies.UCB1(), *case.policies]
     >>> study = sb.simulate(rivals, case.environment, horizon=200, runs=4, seed=1)
     """
-    panel_ids = list(descriptions()) if not ids else [_known(id) for id in ids]
+    wanted = [ids] if isinstance(ids, str) else ids
+    panel_ids = [_known(id) for id in wanted] if wanted else list(descriptions())
     profiles = PROFILES if profile is None else (one_of("profile", profile, PROFILES),)
     selection = []
     for id in dict.fromkeys(panel_ids):

@@ -43,7 +43,7 @@ from .panels import statements
 SAMPLES = 20_000
 #: What happens to an arm with bad luck at first, by policy.
 _MISLED = {
-    "UCB-RSSR": "spread widely got a low estimate and, since D also divides the width, a small width, and is never "
+    "UCB-RSSR": "spread widely got a low estimate and, since D also divides the width, a small width, and is not "
     "played again"
 }
 #: Maximum length of an arm's name on an axis.
@@ -203,7 +203,10 @@ def _bounds(result: PanelResult, findings: Findings) -> Verdict | None:
     about = "errors" if kind == "probability" else names
     if not judged:
         return _verdict(result, "bound", about, says, VACUOUS, (), _why_vacuous(silent))
-    runs = f"Runs that lock in to a wrong arm have linear regret, which no bound in ln n covers: {', '.join(locked)}. "
+    runs = (
+        "Runs that lock in to a wrong arm have linear regret up to these horizons, which the bound does not cover: "
+        f"{', '.join(locked)}. "
+    )
     why = (runs if locked else "") + (
         "It is not a valid bound, even for rewards in [0, 1]: its proof uses Jensen's inequality and a bound on a "
         "root in the wrong direction, and so counts 1/gap pulls where 1/gap² are needed; and it treats rewards "
@@ -342,9 +345,9 @@ def _growth(result: PanelResult, findings: Findings, runs: int, seed: int) -> Ve
     if not evidence or not panel.profile:
         return None
     why = (
-        "A part of the regret grows in proportion to t (see the evidence). If runs are locked in, a good arm whose "
-        f"first rewards happened to {_MISLED.get(name, 'look poor is never played again')}. If none is, all arms "
-        "are still being explored at this horizon."
+        "Up to the longest horizon played, a part of the regret grows in proportion to t. If runs are locked in, a "
+        f"good arm whose first rewards happened to {_MISLED.get(name, 'look poor is not played again')}. If none is, "
+        "all arms are still being explored at this horizon."
     )
     word = together([e.verdict for e in evidence])
     says = f"The regret of {name} is logarithmic in n, up to n = {horizon:,}"

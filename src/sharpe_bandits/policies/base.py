@@ -13,7 +13,7 @@ from .._support.display import html_table, in_words
 from .._support.names import check_name
 from .._support.plain_data import from_plain
 from .._support.validation import check_keywords, inside, needs, not_negative, one_of, real, whole
-from ..errors import BudgetTooSmallError, InvalidInputError, shown
+from ..errors import BudgetTooSmallError, InvalidInputError, shown, unknown
 from ..objectives import Objective, objective_from_dict
 from ..play.elimination import drop_worst, share_equally
 from ..play.fixed_confidence import in_turn
@@ -41,7 +41,12 @@ class _PolicyType(type):
     """Policies that are made without a parameter say which, and give a value."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        own = [f for f in dataclasses.fields(cls) if f.init and not f.kw_only]  # type: ignore[arg-type]
+        parameters = [f for f in dataclasses.fields(cls) if f.init]  # type: ignore[arg-type]
+        names = [f.name for f in parameters]
+        for name in kwargs:
+            if name not in names:
+                raise InvalidInputError(str(unknown(f"parameter of {cls.__name__}", name, names)))
+        own = [f for f in parameters if not f.kw_only]
         missing = [f.name for f in own[len(args) :] if f.name not in kwargs and _is_required(f)]
         if missing:
             raise needs(cls.__name__, missing)

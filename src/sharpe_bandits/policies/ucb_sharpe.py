@@ -106,9 +106,9 @@ class _UCBSharpe(IndexPolicy):
             return super().reward_warning(arms, horizon)
         fate = "arms are played in rotation" if self.undefined_width == "infinite" else "choices are meaningless"
         return (
-            f"{self.name} needs about {needed:.1g} pulls of every arm before its confidence width is defined on "
-            f"rewards of this scale (L plus variance is {d:.2g}); until then {fate}. Use ScaleFreeUCB(L=...), "
-            "which works at any scale"
+            f"{self.name} needs at least {needed:.1g} pulls of every arm before its confidence width is defined on "
+            f"rewards of this scale (L plus the largest variance is {d:.2g}); until then {fate}. Use "
+            "ScaleFreeUCB(L=...), which works at any scale"
         )
 
 

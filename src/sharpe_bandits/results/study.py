@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -210,12 +210,13 @@ class Study(Mapping[str, PolicyResult]):
         named = self._L if objective is None else None
         return Study(self._results, self.settings, self.metric, chosen, self.variables, self.label, named)
 
-    def _common(self, objective: Objective | None) -> Objective:
+    def _common(self, objective: Objective | None, results: Iterable[PolicyResult] = ()) -> Objective:
+        """The given objective, the study's, or the one that these policies (by default all) share."""
         if objective is not None:
             return check_objective(objective)
         if self.objective is not None:
             return self.objective
-        goals = list(dict.fromkeys(result.goal for result in self.values()))
+        goals = list(dict.fromkeys(result.goal for result in results or self.values()))
         objectives = [goal for goal in goals if goal is not None]
         if objectives and len(objectives) == len(goals):
             # Objectives that agree on all arms of the study, such as RSSR and its signed form, count as the same.
@@ -306,18 +307,19 @@ class Study(Mapping[str, PolicyResult]):
     def compare(self, a: str, b: str, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Curve:
         """Regret of ``a`` minus regret of ``b`` over time, paired, since both saw the same rewards.
 
-        Below zero: ``a`` has less regret. The objective defaults to that of ``a``.
+        Below zero: ``a`` has less regret. The objective defaults to the one that both maximise.
         """
         first, second = self[a], self[b]
-        chosen = first.objective(objective)
-        totals = first.regret_per_batch(chosen) - second.regret_per_batch(chosen)
+        judge = self._common(objective, [first, second])
+        totals = first.regret_per_batch(judge) - second.regret_per_batch(judge)
         return metrics.batch_means(totals, first.batch_sizes, first.checkpoints, confidence)
 
     def compare_errors(
         self, a: str, b: str, objective: Objective | None = None, confidence: float = CONFIDENCE
     ) -> Estimate:
         """Probability of error of ``a`` minus that of ``b``, paired."""
-        return self._difference(self[a], self[b], "error", self[a].objective(objective), confidence)
+        first, second = self[a], self[b]
+        return self._difference(first, second, "error", self._common(objective, [first, second]), confidence)
 
     def _difference(
         self, a: PolicyResult, b: PolicyResult, metric: Metric, objective: Objective, confidence: float
@@ -326,7 +328,19 @@ class Study(Mapping[str, PolicyResult]):
         paired = ~np.isnan(first - second)  # for errors of fixed-confidence policies: runs in which both stopped
         if not paired.any():
             return Estimate(math.nan, math.nan, -math.inf, math.inf)
-        return metrics.mean_of((first - second)[paired], sizes[paired], confidence)
+        estimate = metrics.mean_of((first - second)[paired], sizes[paired], confidence)
+        if metric == "error" and estimate.se == 0:  # all runs agree: Wilson's interval of their share
+            runs = int(sizes[paired].sum())
+            low, high = -1.0, 1.0
+            if estimate.mean == 0:
+                high = metrics.wilson(0, runs, confidence).high
+                low = -high
+            elif estimate.mean > 0:
+                low = metrics.wilson(runs, runs, confidence).low
+            else:
+                high = -metrics.wilson(runs, runs, confidence).low
+            return Estimate(estimate.mean, 0.0, low, high)
+        return estimate
 
     # --- tables, pictures, files --------------------------------------------------------------------------------------
 

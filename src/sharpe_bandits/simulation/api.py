@@ -94,7 +94,8 @@ def simulate(
         "bandit": only the reward of the arm played is seen; "full": those of all arms are (index policies only)
     delay : Any, optional
         delay of rewards in rounds (0: before the next choice), or its distribution, such as ``sb.Uniform(0, 20)``,
-        rounded down to whole rounds. Until its reward arrives, a pull is pending, as in campaigns
+        rounded down to whole rounds. Until its reward arrives, a pull is pending: deterministic policies count it as a
+        pull, policies that draw do not
     batch : int, optional
         rounds that are chosen before their rewards arrive, all together. Delays and batches cost policies that play in
         phases only time: their choices are the same

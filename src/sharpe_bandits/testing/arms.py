@@ -65,7 +65,7 @@ class ArmContract:
 
     def test_its_rewards_have_its_moments(self, arm: Arm) -> None:
         """Every moment is within five standard errors, and rewards are inside the support; a variance that is 2% off
-        would fail.
+        would fail. Moments whose standard error cannot be estimated, since the tails are heavy, are not checked.
         """
         out = rewards(arm, 1000 * self.batches, self.seed)
         low, high = arm.support
@@ -76,6 +76,9 @@ class ArmContract:
             if not math.isfinite(expected):
                 continue
             powers = (out - (0.0 if k == 1 else arm.mean)) ** k
+            squares = powers**2
+            if squares.max() > 0.1 * squares.sum():
+                continue  # the tails are so heavy that a single reward decides: the standard error means nothing
             error = powers.reshape(self.batches, 1000).mean(axis=1).std(ddof=1) / math.sqrt(self.batches)
             require(
                 abs(powers.mean() - expected) <= 5 * error + 1e-12 * abs(expected),

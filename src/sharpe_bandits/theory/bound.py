@@ -47,7 +47,7 @@ class Bound:
     source : str
         the statement it comes from
     reason : str, optional
-        why it is undefined, if it is
+        why it is undefined or vacuous, if it is
     kind : Literal['probability', 'regret'], optional
         what is bounded
     applies : bool, optional
@@ -64,6 +64,11 @@ class Bound:
 
     def __float__(self) -> float:
         return self.value
+
+    def __str__(self) -> str:
+        words = f"{self.kind} at most {self.value:.4g} ({self.form})"
+        words += f", vacuous: {self.reason}" if self.vacuous else ""
+        return words if self.applies else f"{words}; not for this bandit: an assumption does not hold"
 
 
 def check_form(form: Form) -> Form:
@@ -94,14 +99,18 @@ def probability(value: float, form: Form, source: str, *, reason: str = "", appl
     """A bound on a probability."""
     if reason or math.isnan(value):
         return Bound(math.inf, True, form, source, reason or "the formula is not a number here", "probability", applies)
-    return Bound(float(value), bool(value >= 1), form, source, "", "probability", applies)
+    vacuous = bool(value >= 1)
+    above = "no probability is above 1" if vacuous else ""
+    return Bound(float(value), vacuous, form, source, above, "probability", applies)
 
 
 def regret(value: float, trivial: float, form: Form, source: str, *, reason: str = "", applies: bool = True) -> Bound:
     """A bound on a regret, which can never exceed ``trivial``."""
     if reason or math.isnan(value):
         return Bound(math.inf, True, form, source, reason or "the formula is not a number here", "regret", applies)
-    return Bound(float(value), bool(value >= trivial), form, source, "", "regret", applies)
+    vacuous = bool(value >= trivial)
+    above = f"no regret is above {trivial:.4g}, the horizon times the largest gap" if vacuous else ""
+    return Bound(float(value), vacuous, form, source, above, "regret", applies)
 
 
 class Facts(NamedTuple):

@@ -27,13 +27,17 @@ def show(options: argparse.Namespace) -> None:
     if options.claims:
         selection = [verdict for verdict in verdicts if {verdict.id, verdict.panel} & set(options.claims)]
         if not selection:
-            ids = ", ".join(dict.fromkeys(verdict.panel for verdict in verdicts))
-            raise InvalidInputError(f"no claim is called {' or '.join(options.claims)}; there are claims on {ids}")
+            panels = {claim.partition(".")[0] for claim in options.claims}
+            ids = [verdict.id for verdict in verdicts if verdict.panel in panels] or [v.panel for v in verdicts]
+            raise InvalidInputError(
+                f"no claim is called {' or '.join(options.claims)}; there are {', '.join(dict.fromkeys(ids))}"
+            )
         if options.json:
             print_json([verdict.to_dict() for verdict in selection])
             return
         for verdict in selection:
             print("\n".join(_claim(verdict)))
+        print("differences are left minus right, with 99% intervals")
         return
     by_source = scorecard.statements(verdicts)
     if options.json:
@@ -46,7 +50,9 @@ def show(options: argparse.Namespace) -> None:
             star = " *" if statement.dependent else ""
             table.add_row(f"[{_COLOURS.get(word, 'yellow')}]{word}[/]{star}", text, console.escape(statement.where))
         console.show(table)
-    print("* depends on how the text is read; sharpe-bandits verdicts", options.folder, "R3 shows how")
+    dependent = next((verdict.id for verdict in verdicts if verdict.dependence), None)
+    if dependent:
+        print("* depends on how the text is read; sharpe-bandits verdicts", options.folder, dependent, "shows how")
     for line in scorecard.conclusion(verdicts)[:1]:
         print(line)
 
@@ -57,5 +63,6 @@ def _claim(verdict: Verdict) -> list[str]:
     for evidence in verdict.evidence:
         interval = f"{evidence.difference.mean:.4g} [{evidence.difference.low:.4g}, {evidence.difference.high:.4g}]"
         lines.append(f"    {evidence.left:.4g} and {evidence.right:.4g}, difference {interval}: {evidence.check}")
+    lines += [f"    {verdict.why}"] if verdict.why and verdict.verdict != "holds" else []
     lines += [f"    {other.verdict} with {other.reading}: {other.condition}" for other in verdict.readings]
     return lines
