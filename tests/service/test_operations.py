@@ -343,7 +343,7 @@ def test_the_demonstration_runs_from_the_command_line_without_tokens(tmp_path):
                 assert "execution venues" in page.read().decode()
             with pytest.raises(urllib.error.HTTPError, match="403"):  # other sites cannot use it
                 urllib.request.urlopen(urllib.request.Request(f"{url}/api/campaigns/desks/arms", b"{}"), timeout=20)
-            deadline, rewards = time.monotonic() + 60, 0
+            deadline, rewards = time.monotonic() + 300, 0
             while not rewards:
                 assert time.monotonic() < deadline
                 with urllib.request.urlopen(f"{url}/api/campaigns/desks", timeout=20) as answer:

@@ -30,6 +30,9 @@ BANDITS = {
             [30],
         )
     ],
+    "FactorBandit": [
+        sb.FactorBandit([sb.Uniform(0, 1), sb.Normal(0, sd=1)], factor=sb.Normal(0, sd=2), betas=[1.0, 0.5])
+    ],
     "Tape": [sb.Tape(RECORD.T), sb.Tape(RECORD.T, clock="rounds")],
     "RandomBandit": [sb.RandomBandit(3, three_uniform, "three"), sb.RandomBandit(3, three_uniform, lowest=0.0)],
 }
@@ -38,7 +41,7 @@ OBJECTIVES = [
     sb.RSSR(L=0.5, risk_free=0.1, signed=True), sb.Sharpe(L=0.5), sb.objectives.SharpeLike(L=2.0), sb.Variance(),
     sb.MeanVariance(rho=0.5), sb.MeanRisk(aversion=0.5), sb.objectives.IsraelsenSharpe(L=0.5), sb.Mean(),
     sb.Sortino(L=0.5, target=0.1), sb.objectives.Omega(L=0.5, threshold=0.1), sb.objectives.CVaR(alpha=0.1),
-    sb.objectives.LogGrowth(fraction=0.5),
+    sb.objectives.LogGrowth(fraction=0.5), sb.objectives.Adjusted(sb.RSSR(L=0.5)), sb.objectives.InformationRatio(L=0.5),
 ]  # fmt: skip
 
 
