@@ -393,3 +393,13 @@ def test_a_policy_that_is_given_L_makes_its_objective_of_it(kind):
     early = object.__new__(kind)  # a pickle of an earlier version
     early.__setstate__({**policy.__dict__, "objective": None})
     assert early == policy
+
+
+@pytest.mark.parametrize(
+    ("objective", "unit"),
+    [(sb.Sharpe(0.0), "deviation"), (sb.Sortino(0.0), "variance"), (sb.objectives.Omega(0.0), "deviation")],
+    ids=repr,
+)
+def test_a_missing_regulariser_is_proposed_in_its_own_unit(objective, unit):
+    with pytest.raises(sb.errors.InvalidInputError, match=f"tenth of the smallest .*{unit}"):
+        sb.ScaleFreeUCB(objective=objective)

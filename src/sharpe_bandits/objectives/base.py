@@ -76,6 +76,8 @@ class Objective:
     #: ``feature(x, *arguments)``: the feature of a reward whose mean the formula takes; None: it takes the variance.
     feature: ClassVar[Callable[..., Any] | None] = None
 
+    #: A value of its regulariser, if it has one, for those in doubt.
+    usual_L: ClassVar[str] = "a tenth of the smallest variance"
     #: Whether estimates need a covariate, which is seen in every round (see :mod:`sharpe_bandits.play.covariate`).
     needs_covariate: ClassVar[bool] = False
     #: Whether the statistics of its feature are shrunk towards those of normal rewards already.

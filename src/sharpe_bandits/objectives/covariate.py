@@ -117,6 +117,10 @@ class Adjusted(_WithCovariate):
         return float(getattr(self.objective, "L", 1.0))
 
     @property
+    def usual_L(self) -> str:  # type: ignore[override]
+        return self.objective.usual_L
+
+    @property
     def hurdle(self) -> float:
         return self.objective.hurdle
 
@@ -164,6 +168,7 @@ class InformationRatio(_WithCovariate):
 
     L: float = 0.0
 
+    usual_L: ClassVar[str] = Sharpe.usual_L
     formula = staticmethod(estimated)
 
     def __post_init__(self) -> None:

@@ -44,6 +44,7 @@ class Omega(Objective):
     def __post_init__(self) -> None:
         self._set(L=regulariser("L", self.L, zero=True), threshold=in_reward_units("threshold", self.threshold))
 
+    usual_L: ClassVar[str] = "a tenth of the smallest standard deviation"
     formula = staticmethod(omega)
     feature = staticmethod(shortfall)
     root = staticmethod(omega_root)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class _SharpeFamily(Objective):
     risk_free: float = 0.0
 
     def __post_init__(self) -> None:
-        remedy = "the regulariser keeps the ratio finite; take a tenth of the smallest variance if in doubt"
+        remedy = f"the regulariser keeps the ratio finite; take {self.usual_L} if in doubt"
         self._set(L=regulariser("L", self.L, remedy), risk_free=in_reward_units("risk_free", self.risk_free))
 
 
@@ -143,6 +143,7 @@ class Sharpe(_SharpeFamily):
     def __post_init__(self) -> None:
         self._set(L=regulariser("L", self.L, zero=True), risk_free=in_reward_units("risk_free", self.risk_free))
 
+    usual_L: ClassVar[str] = "a tenth of the smallest standard deviation"
     formula = staticmethod(_sharpe)
     root = staticmethod(root_sharpe)
 
@@ -170,6 +171,7 @@ class IsraelsenSharpe(_SharpeFamily):
     def __post_init__(self) -> None:
         self._set(L=regulariser("L", self.L, zero=True), risk_free=in_reward_units("risk_free", self.risk_free))
 
+    usual_L: ClassVar[str] = "a tenth of the smallest standard deviation"
     formula = staticmethod(_israelsen)
     root = staticmethod(_root_israelsen)
 

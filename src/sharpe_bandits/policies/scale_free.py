@@ -252,7 +252,7 @@ def settle_objective(policy: Any) -> None:
     if getattr(check_objective(objective), "L", 1.0) == 0.0:
         raise InvalidInputError(
             f"{policy.title} needs L above 0, got {objective!r}: the ratio of an arm whose rewards have not varied yet "
-            "would be infinite; take a tenth of the smallest variance if in doubt"
+            f"would be infinite; take {objective.usual_L} if in doubt"
         )
     if L is not None or risk_free != 0.0:
         raise InvalidInputError(

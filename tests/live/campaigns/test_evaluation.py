@@ -71,11 +71,16 @@ def test_round_robin_earns_the_mean_of_the_means(campaign):
     assert found.doubly_robust.low < 0.2 / 3 < found.doubly_robust.high
 
 
-@pytest.mark.parametrize("goal", [sb.Sharpe(L=0.0), sb.MeanRisk(aversion=0.5), sb.RSSR(L=0.01)])
+@pytest.mark.parametrize(
+    "goal",
+    [sb.Sharpe(L=0.0), sb.MeanRisk(aversion=0.5), sb.RSSR(L=0.01), sb.Sortino(L=0.01), sb.objectives.Omega(L=0.01)],
+)
 def test_the_value_of_the_objective(campaign, goal):
     """Round robin's rewards have the mean of the means, and the variance 0.2^2 plus that of the means."""
     mean, variance = np.mean(list(MEANS.values())), 0.2**2 + np.var(list(MEANS.values()))
-    truth = float(goal.value(sb.objectives.Statistics(mean=mean, variance=variance)))
+    z = np.random.default_rng(5).standard_normal(200_000)
+    feature = np.mean([goal.features(m + 0.2 * z).mean() for m in MEANS.values()]) if goal.has_feature else np.nan
+    truth = float(goal.value(sb.objectives.Statistics(mean=mean, variance=variance, feature=feature)))
     found = campaign.evaluate(sb.policies.RoundRobin(goal))
     for estimate in (found.value, found.self_normalised):
         assert abs(estimate.mean - truth) < 4 * estimate.se

@@ -10,7 +10,7 @@ moments so far,
 estimates the k-th moment of the other policy's rewards without bias, if the recorded probabilities are right (doubly
 robust; inverse propensity if m = 0). The errors are martingales, which gives the intervals. The objective is that of
 the mean and variance so estimated, with its error by the delta method; the self-normalised form uses the moments
-weighted by w / mean(w).
+weighted by w / mean(w). If an objective has a feature of a reward, its mean takes the place of the second moment.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def evaluate(storage: Storage, campaign: int, settings: Settings, policy: Policy
         )
     if len(rounds) < 2:
         raise InvalidInputError(f"{len(rounds)} rewards are too few to evaluate another policy; wait for more")
-    reward, w, predicted, predicted_square, model, model_square = np.array(rounds).T
+    reward, w, predicted, predicted_second, model, model_second = np.array(rounds).T
     effective = float(w.sum() ** 2 / (w**2).sum()) if w.any() else 0.0
     if effective < _LEAST:
         raise InvalidInputError(
@@ -77,19 +77,19 @@ def evaluate(storage: Storage, campaign: int, settings: Settings, policy: Policy
             f"number of rounds is {effective:.1f}; let the campaign run longer, or explore more"
         )
     mean = predicted + w * (reward - model)
-    square = predicted_square + w * (reward**2 - model_square)
     values: dict[str, Any] = {}
-    goal = None if policy.objective is None else policy.objective.unadjusted
-    if goal is not None and not goal.has_feature:
+    goal = state.agent.objective
+    if goal is not None and (goal.feature is not None or not goal.has_feature):
         sign = -1.0 if settings.direction == "min" else 1.0
         ones = np.ones(len(reward))
-        value, anytime = objective_value(goal, sign * mean, square, ones)
+        seconds = reward**2 if goal.feature is None else goal.features(sign * reward)
+        value, anytime = objective_value(goal, sign * mean, predicted_second + w * (seconds - model_second), ones)
         values = {
             "objective": in_words(goal.to_dict()),
             "value": value,
             "value_anytime": anytime,
-            "self_normalised": objective_value(goal, sign * w * reward, w * reward**2, w)[0],
-            "earned_value": objective_value(goal, sign * reward, reward**2, ones)[0],
+            "self_normalised": objective_value(goal, sign * w * reward, w * seconds, w)[0],
+            "earned_value": objective_value(goal, sign * reward, seconds, ones)[0],
         }
     return Evaluation(
         policy.name,
@@ -109,18 +109,20 @@ def objective_value(
 ) -> tuple[Estimate | None, tuple[float, float] | None]:
     """The objective of a mean and a variance that are averages, with a fixed-time and a time-uniform 95% interval.
 
-    ``first`` and ``second`` average to the moments about 0 times the average weight. None if the variance is not
-    positive.
+    ``first`` and ``second`` average to the moments about 0 (``second`` to the mean of the feature, if the objective has
+    one) times the average weight. None if the variance is not positive.
     """
     n, w = len(first), float(weights.mean())
     a, b = float(first.mean()) / w, float(second.mean()) / w
     variance = b - a * a
-    if not variance > 0:
+    if not (variance > 0 or goal.has_feature):
         return None, None
-    statistics = Statistics(float(n), a, variance, 0.0, 0.0)
+    statistics = Statistics(float(n), a, variance, 0.0, 0.0, b, 0.0, 0.0)
     root = float(goal.estimate(statistics)[0])
-    by_mean, by_variance = (float(slope) for slope in goal.gradient(statistics))
-    influence = ((by_mean - 2 * a * by_variance) * (first - a * weights) + by_variance * (second - b * weights)) / w
+    by_mean, by_second = (float(slope) for slope in goal.gradient(statistics))
+    if not goal.has_feature:  # the variance depends on the mean
+        by_mean -= 2 * a * by_second
+    influence = (by_mean * (first - a * weights) + by_second * (second - b * weights)) / w
     error = float(np.std(influence, ddof=1)) / math.sqrt(n)
     if not math.isfinite(root + error):
         return None, None
@@ -142,8 +144,11 @@ def _weight(policy: Policy, agent: Agent, arm: int, probability: float) -> tuple
         own = agent._probabilities(agent._next_arm())
     pairs = np.array(list(agent.estimates().values()))
     means, variances = np.where(np.isfinite(pairs), pairs, 0.0).T
-    squares = variances + means**2
-    return tuple(map(float, (own[arm] / probability, own @ means, own @ squares, means[arm], squares[arm])))
+    seconds = variances + means**2
+    if agent.objective is not None and agent.objective.feature is not None:
+        features = np.array([float(one.feature) for one in agent.statistics().values()])
+        seconds = np.where(np.isfinite(features), features, 0.0)
+    return tuple(map(float, (own[arm] / probability, own @ means, own @ seconds, means[arm], seconds[arm])))
 
 
 def _estimate(values: Any) -> Estimate:
