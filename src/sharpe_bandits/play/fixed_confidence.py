@@ -22,6 +22,7 @@ import math
 import numpy as np
 
 from .formulas import estimate, kept_cells, noise, turns
+from .game import give_up
 from .memory import zeros
 from .rewards import fill
 from .state import new_state, observe, reset
@@ -37,7 +38,6 @@ _ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 #: An arm is not judged before it has this many pulls per unit of its kurtosis: rare rewards would dominate.
 PER_KURTOSIS = 12.0
 AHEAD = 16  # rewards drawn in advance, per arm
-RAN_OUT = 1  # status: a record has no more rewards; the run, arm and its pulls follow
 
 
 def look(sums, kept, i, arguments):
@@ -208,7 +208,7 @@ def identify(game, rewards, log_odds, epsilon, arguments, out):
                     fill(arms, row, a, streams[a], s, buffer[a])
                 x = buffer[a, s % AHEAD]
                 if x != x:
-                    out.status[0], out.status[1], out.status[2], out.status[3] = RAN_OUT, first + r, a, s + 1
+                    give_up(out.status, first + r, a, t, s + 1)
                     return
                 observe(state, a, x, np.nan, t, 0, objective)
                 if t >= end_of_pilot:

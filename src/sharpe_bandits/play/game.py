@@ -10,10 +10,28 @@ LANES = 16
 AHEAD = 64
 #: The most rounds that a kernel looks ahead: tables by rounds or pulls extend this far beyond the horizon.
 LOOKAHEAD = 64
-#: Status code: an index was NaN; the run, arm, round and the arm's pulls follow.
-NOT_A_NUMBER = 1
-#: Position in a status of the number of times that the lazy kernel compared arms.
+
+
+class Status(NamedTuple):
+    """What a kernel reports: whether it gave up because an index or a reward was NaN; if so, in which run, for which
+    arm, after how many rounds and pulls; and how often the lazy kernel compared arms.
+    """
+
+    failed: int
+    run: int
+    arm: int
+    t: int
+    pulls: int
+    comparisons: int
+
+
+#: Position of the number of comparisons.
 N_COMPARISONS = 5
+
+
+def give_up(status, run, arm, t, pulls):
+    """Report that an index or a reward is NaN."""
+    status[0], status[1], status[2], status[3], status[4] = 1, run, arm, t, pulls
 
 
 class Game(NamedTuple):
@@ -28,8 +46,8 @@ class Game(NamedTuple):
 class Outputs(NamedTuple):
     """Arrays of a chunk that a kernel writes its results to (see :class:`sharpe_bandits.simulation.spec.Chunk`).
 
-    ``halfway_check`` is the position of half of the horizon among the checkpoints. ``status`` says why a kernel gave
-    up, if it did. A kernel also returns soon after another thread has set ``stop[0]``; its outputs are then
+    ``halfway_check`` is the position of half of the horizon among the checkpoints. ``status`` has the fields of
+    :class:`Status`. A kernel also returns soon after another thread has set ``stop[0]``; its outputs are then
     meaningless.
     """
 

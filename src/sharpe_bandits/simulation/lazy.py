@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..play.formulas import index, keeps_powers, long_game, value
-from ..play.game import LOOKAHEAD, N_COMPARISONS, NOT_A_NUMBER, best_value, keep_pulls, pilot_counts
+from ..play.game import LOOKAHEAD, N_COMPARISONS, best_value, give_up, keep_pulls, pilot_counts
 from ..play.memory import scratch, zeros
 from ..play.rewards import fill
 from ..play.state import anchor_of
@@ -337,7 +337,7 @@ def lazy(game, rewards, tables, arguments, objective, out):
                         low[i] = index(record_of_unplayed(state, i, radius_t), t, *arguments)
                         looks += 1
                     if low[i] != low[i]:
-                        status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, i, t, count[i]
+                        give_up(status, run, i, t, count[i])
                         return
                     if a < 0 or comes_before(low[i], pulls[i], i, top, fewest, a):
                         a, top, fewest = i, low[i], pulls[i]

@@ -15,7 +15,7 @@ import numpy as np
 from ..play.allocation import ALLOCATION, NOTHING, sample, start_with
 from ..play.choose import Decision, Held, decide, hold_best, hold_first, least_served
 from ..play.formulas import kept_cells, value
-from ..play.game import NOT_A_NUMBER, best_value, keep_pulls
+from ..play.game import best_value, give_up, keep_pulls
 from ..play.memory import zeros
 from ..play.rewards import ArmTable, fill, recorded
 from ..play.state import forget, new_state, observe, reset, rounds_remembered
@@ -109,7 +109,7 @@ def reference(game, rule, feedback, holding, allocation, rewards, arguments, obj
     """
     first, runs, horizon, pilot = game
     arms, row_step, seed = rewards
-    checkpoints, batch, status = out.checkpoints, out.batch, out.status
+    checkpoints, batch = out.checkpoints, out.batch
     count_arms = out.final.shape[1]
     window, discount = rule.window, rule.discount
     state = new_state(count_arms, kept_cells(), window)
@@ -191,8 +191,7 @@ def reference(game, rule, feedback, holding, allocation, rewards, arguments, obj
                 if a >= 0:
                     hold_best(state, held, count, holding.places, indices)
             if failed >= 0:
-                status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, failed, t
-                status[4] = state.seen[failed]
+                give_up(out.status, run, failed, t, state.seen[failed])
                 return
             if holds and t >= holding.warm:
                 place = 0
@@ -222,7 +221,7 @@ def reference(game, rule, feedback, holding, allocation, rewards, arguments, obj
                     if not (feedback.full or t < holding.warm or held.chosen[i]):
                         seen_now[i] = np.nan
                 elif seen_now[i] != seen_now[i]:  # past the end of a record
-                    status[0], status[1], status[2], status[3], status[4] = NOT_A_NUMBER, run, i, t, number[i]
+                    give_up(out.status, run, i, t, number[i])
                     return
             if holds:
                 continue

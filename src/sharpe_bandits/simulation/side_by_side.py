@@ -20,7 +20,7 @@ from ..play.formulas import (
     update_statistics,
     value,
 )
-from ..play.game import AHEAD, LANES, NOT_A_NUMBER, best_value, keep_pulls, pilot_counts
+from ..play.game import AHEAD, LANES, best_value, give_up, keep_pulls, pilot_counts
 from ..play.memory import words, zeros
 from ..play.rewards import fill, recorded
 from ..play.state import anchor_of
@@ -89,7 +89,7 @@ def side_by_side(game, rewards, tables, arguments, objective, out):
     """Play runs, LANES in parallel, evaluating every index in every round."""
     first, runs, horizon, pilot = game
     arms, row_step, seed = rewards
-    checkpoints, batch, status = out.checkpoints, out.batch, out.status
+    checkpoints, batch = out.checkpoints, out.batch
     count_arms = out.final.shape[1]
     state = zeros((count_arms, all_rows(), LANES))
     keys = words(state)  # the same memory
@@ -191,8 +191,7 @@ def side_by_side(game, rewards, tables, arguments, objective, out):
                                 v = index(arm, t, *arguments)
                             if v != v:
                                 run = first + block + min(k, lanes - 1)
-                                status[0], status[1], status[2], status[3] = NOT_A_NUMBER, run, i, t
-                                status[4] = count[i, k]
+                                give_up(out.status, run, i, t, count[i, k])
                                 return
                             compare(running, i, k, v, state[i, PULLS, k])
             for k in range(LANES):

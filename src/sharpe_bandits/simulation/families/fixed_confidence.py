@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..._support.call_tree import mentions
 from ...errors import InvalidInputError
 from ...play import fixed_confidence, formulas
-from ...play.game import Game
+from ...play.game import Game, Status
 from ...play.statistics import layout_for
 from ...policies.base import FixedConfidencePolicy
 from ..compiler import specialise
@@ -58,10 +58,12 @@ class FixedConfidenceFamily(Family):
             policy.arguments(),
             out,
         )
-        if out.status[0] == fixed_confidence.RAN_OUT:
-            run, arm, pulls = (int(v) for v in out.status[1:4])
-            check_record(spec, arm, pulls)
-            raise InvalidInputError(f"pull {pulls} of arm {arm} in run {run} paid a reward that is not a number")
+        status = Status(*out.status.tolist())
+        if status.failed:
+            check_record(spec, status.arm, status.pulls)
+            raise InvalidInputError(
+                f"pull {status.pulls} of arm {status.arm} in run {status.run} paid a reward that is not a number"
+            )
 
     def chunk_runs(self, spec: Spec) -> int:
         # Runs differ in length, and many chunks keep all workers busy to the end; but each has 0.1 ms of overhead.

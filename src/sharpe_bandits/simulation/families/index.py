@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
@@ -16,7 +16,7 @@ from ...objectives import Mean
 from ...play import formulas, statistics
 from ...play.allocation import Allocation
 from ...play.choose import Holding
-from ...play.game import LANES, LOOKAHEAD, N_COMPARISONS, NOT_A_NUMBER, Game, Outputs
+from ...play.game import LANES, LOOKAHEAD, Game, Outputs, Status
 from ...play.rewards import TAPE, ArmTable, Rewards
 from ...play.state import Rule
 from ...play.statistics import MAX_TABLE, STATISTICS, StatisticsLayout, layout_for
@@ -30,12 +30,22 @@ from .base import SOURCES, Family, check_covariate, check_record, one_run_output
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
 
-#: Costs in units of the side-by-side kernel's cost of one arm. The first PROBE runs of a chunk show whether the lazy
-#: kernel pays: a round costs the side-by-side kernel ROUND + K, a comparison of arms costs the lazy one COMPARISON + K.
-PROBE, ROUND, COMPARISON = 8, 3, 90
+
+class KernelCosts(NamedTuple):
+    """Costs of K arms in units of the side-by-side kernel's cost of one: its rounds cost ``a_round`` + K, and the lazy
+    kernel's comparisons of arms ``a_comparison`` + K.
+    """
+
+    a_round: int = 3
+    a_comparison: int = 90
+
+
+COSTS = KernelCosts()
+#: The first runs of a chunk show whether the lazy kernel pays.
+PROBE_RUNS = 8
 #: A faster kernel is compiled once a process was asked for this many runs times rounds times arms of a formula: the
-#: reference kernel takes about as long to play them as the faster one to compile.
-MIN_WORK_TO_COMPILE = 2**27
+#: reference kernel takes about as long to play them (some 100 ns each) as the faster one to compile (2 to 8 s).
+MIN_WORK_TO_COMPILE = 2**25
 _requested: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 #: Formulas that have raised exceptions. The faster kernels are not used for them any more: Numba does not free the
 #: arrays of a kernel that raises.
@@ -82,9 +92,10 @@ class Loop:
         pointers = self._pointers.with_own_parameters() if self._pointers else None
         of_formulas = (pointers.of_index, pointers.of_value) if pointers else self._arguments
         call_kernel(self.policy, self.kernel, *arguments, *of_formulas, out, portfolio)
-        if pointers and out.status[0] == NOT_A_NUMBER and pointers.failure:
+        status = Status(*out.status.tolist())
+        if pointers and status.failed and pointers.failure:
             index = specialise(index_target, pointers.bindings)  # without a pointer, so that it raises the exception
-            call_kernel(self.policy, index, pointers.failure, int(out.status[3]), pointers.of_index[0])
+            call_kernel(self.policy, index, pointers.failure, status.t, pointers.of_index[0])
 
 
 class Kernels:
@@ -154,10 +165,10 @@ class IndexFamily(Family):
         elif not forced and not _pays_to_compile(spec, kernels.lazy):
             _play(spec, chunk, table, kernels.reference, 0, runs)
         else:
-            probe = runs if forced else min(runs, PROBE)
+            probe = runs if forced else min(runs, PROBE_RUNS)
             comparisons = _play(spec, chunk, table, kernels.lazy, 0, probe)
             if probe < runs:
-                pays = comparisons * (COMPARISON + arms) < probe * spec.horizon * (ROUND + arms)
+                pays = comparisons * (COSTS.a_comparison + arms) < probe * spec.horizon * (COSTS.a_round + arms)
                 pays = pays or not _pays_to_compile(spec, kernels.side_by_side)
                 _play(spec, chunk, table, kernels.lazy if pays else kernels.side_by_side, probe, runs)
         if spec.policy.objective is None:
@@ -185,10 +196,9 @@ class IndexFamily(Family):
             reference.Feedback(full, 0, _NO_DELAYS, 1, 0.0, True), holding, everyone(arms),
             Rewards(tape(values), 0, np.uint64(seed)), out=outputs, portfolio=portfolio,
         )  # fmt: skip
-        if outputs.status[0] == NOT_A_NUMBER:
-            raise InvalidInputError(
-                f"the index of {policy.name} is not a number for arm {outputs.status[2]} in run {run}"
-            )
+        status = Status(*outputs.status.tolist())
+        if status.failed:
+            raise InvalidInputError(f"the index of {policy.name} is not a number for arm {status.arm} in run {run}")
         return portfolio
 
     def cost(self, spec: Spec) -> float:
@@ -245,14 +255,14 @@ def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
             policy, kernel, game, rewards, tables_for(spec.horizon), policy.arguments(spec.horizon),
             objective.arguments(), out,
         )  # fmt: skip
-    if out.status[0] == NOT_A_NUMBER:
-        run, arm, t, pulls = (int(v) for v in out.status[1:5])
-        check_record(spec, arm, pulls)
+    status = Status(*out.status.tolist())
+    if status.failed:
+        check_record(spec, status.arm, status.pulls)
         raise InvalidInputError(
-            f"the index of {policy.name} is not a number for arm {arm} after {t} rounds of run {run}; "
-            "it must be a number for every record (infinity is allowed)"
+            f"the index of {policy.name} is not a number for arm {status.arm} after {status.t} rounds of run "
+            f"{status.run}; it must be a number for every record (infinity is allowed)"
         )
-    return int(out.status[N_COMPARISONS])
+    return status.comparisons
 
 
 def call_kernel(policy: Policy, kernel: Any, *arguments: Any) -> Any:
