@@ -1,6 +1,6 @@
 """What a benchmark that is seen in every round is worth: regret of SF-UCB adjusted for it, relative to plain SF-UCB.
 
-Run with: python examples/covariate.py [runs] [rounds]
+Run with: python examples/covariate.py [runs] [rounds], and with names of cases behind it for these alone
 
 Arms pay their own reward plus beta times a factor; R^2 is the share of the factor in the variance of an arm. Standard
 errors are of paired runs. The last column has runs with less than half of the second half of rounds on the best arm.
@@ -105,6 +105,8 @@ CASES = {
 def main() -> None:
     print("| benchmark | plain | adjusted | ratio | runs under half on the best arm |\n|---|---:|---:|---:|---:|")
     for name, bandit in CASES.items():
+        if sys.argv[3:] and name not in sys.argv[3:]:
+            continue
         study = sb.simulate(POLICIES, bandit, horizon=ROUNDS, runs=RUNS, seed=71, progress=False, checkpoints=1)
         a, b = (study[policy.name].regret_per_batch(GOAL)[:, -1] for policy in POLICIES)
         ratio = b.mean() / a.mean()

@@ -1,6 +1,7 @@
 """What a policy costs that maximises another objective than yours: four strategies that two moments hardly tell apart.
 
-Run with: python examples/downside.py [runs] [rounds], and with "random" behind it for twelve bandits drawn at random
+Run with: python examples/downside.py [runs] [rounds], and with "random" behind it for twelve bandits drawn at random, or
+with "policies" for SF-UCB, SF-IMED and SF-TS
 
 Regret of SF-UCB for each objective beside SF-UCB for the Sharpe ratio and round robin, all judged by that objective,
 with standard errors.
@@ -79,5 +80,17 @@ def on_random_bandits(bandits: int = 12) -> None:
         print(f"| {name} | {same} | {better} | {worse} | {rest} | {np.median(ratios):.2f} |", flush=True)
 
 
+def by_policy() -> None:
+    """Regret of each scale-free policy, given the objective that judges it."""
+    kinds = (sb.ScaleFreeUCB, sb.ScaleFreeIMED, sb.ScaleFreeTS)
+    print("| judged by |", " | ".join(kind.title for kind in kinds), "| round robin |\n|---|---:|---:|---:|---:|")
+    for objective in OBJECTIVES:
+        policies = [*(kind(objective=objective) for kind in kinds), sb.policies.RoundRobin(name="round robin")]
+        study = sb.simulate(policies, BANDIT, horizon=ROUNDS, runs=RUNS, seed=35, progress=False)
+        finals = [study[policy.name].regret(objective).final for policy in policies]
+        numbers = " | ".join(f"{final.mean:,.1f} ± {final.se:.1f}" for final in finals)
+        print(f"| {type(objective).__name__} | {numbers} |", flush=True)
+
+
 if __name__ == "__main__":
-    on_random_bandits() if "random" in sys.argv else main()
+    by_policy() if "policies" in sys.argv else on_random_bandits() if "random" in sys.argv else main()
