@@ -38,11 +38,11 @@ READ = {
 
 def test_it_prints_and_saves_what_the_library_computes(file, capsys):
     more = ["--annual-risk-free", "0.02", "--L", "1e-4", "--replications", "200", "--seed", "5", "--confidence", "0.9"]
-    more += ["--by", "rssr", "--trials", "7", "--trials-sd", "0.8", "--block", "2", "--out", "out"]
+    more += ["--trials", "7", "--trials-sd", "0.8", "--block", "2", "--out", "out"]
     assert main(["rank", "funds.csv", *OPTIONS, *more]) == 0
     out = capsys.readouterr().out
     found = rank(
-        read_returns(file, **READ), L=1e-4, annual_risk_free=0.02, by="rssr", trials=7, trials_sd=0.8, confidence=0.9,
+        read_returns(file, **READ), L=1e-4, annual_risk_free=0.02, trials=7, trials_sd=0.8, confidence=0.9,
         replications=200, block=2.0, seed=5,
     )  # fmt: skip
     assert json.loads((file.parent / "out" / "ranking.json").read_text()) == json.loads(json.dumps(found.to_dict()))
@@ -51,7 +51,7 @@ def test_it_prints_and_saves_what_the_library_computes(file, capsys):
     for text in (
         f"{slow.annual_sharpe:.1f}", f"[{slow.annual_sharpe_low:.1f}, {slow.annual_sharpe_high:.1f}]", "90% interval",
         "7 (5 not given, assumed to be independent)", "Sharpe ratios 0.80 (as given)",
-        "0.02 annual, 0.001652 per period", "12 periods per year", "L = 0.0001", "blocks of 2 rows", "seed 5",
+        "0.02 annual, 0.001652 per period", "12 periods per year", "blocks of 2 rows", "seed 5",
         "multiplied returns by 0.01", "dropped 1 of 40 rows: 1 value missing", "saved: out/ranking.html",
     ):  # fmt: skip
         assert text in words

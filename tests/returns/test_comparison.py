@@ -90,7 +90,7 @@ class TestUnequalHistories:
             own = values[~np.isnan(values[:, k]), k]
             alone = sb.rank(table(own[:, None]), replications=200, block=2, L=1e-5).columns[0]
             here = found[f"S{k}"]
-            for key in ("sharpe", "se_iid", "se", "rssr", "drawdown", "psr", "annual_sharpe_robust"):
+            for key in ("sharpe", "se_iid", "se", "value", "drawdown", "psr", "annual_sharpe_robust"):
                 assert getattr(here, key) == pytest.approx(getattr(alone, key), rel=1e-9), key
             width = here.sharpe_high - here.sharpe_low
             assert width == pytest.approx(alone.sharpe_high - alone.sharpe_low, rel=0.25)
@@ -274,7 +274,7 @@ def test_a_series_of_rates_is_a_constant_rate_where_it_is_constant():
         frame[["A", "B"]], kind="returns", periods_per_year=252, risk_free_per_period=0.0001, block=1, replications=100
     )
     for a, b in zip(series.columns, constant.columns, strict=True):
-        for key in ("sharpe", "se", "sharpe_low", "rssr", "psr", "dsr", "drawdown"):
+        for key in ("sharpe", "se", "sharpe_low", "value", "psr", "dsr", "drawdown"):
             assert getattr(a, key) == pytest.approx(getattr(b, key), rel=1e-9), key
     assert "excess returns, minus the rate RF" in str(series)
     active = sb.rank(

@@ -42,8 +42,6 @@ def test_point_estimates_by_hand(daily, ranked):
     assert good.annual_sharpe == pytest.approx(math.sqrt(252) * good.sharpe)
     assert good.annual_sharpe_low == pytest.approx(math.sqrt(252) * good.sharpe_low)
     assert good.annual_se == pytest.approx(math.sqrt(252) * good.se)
-    assert good.rssr == pytest.approx(x.mean() ** 2 / (ranked.L + x.var(ddof=1)))
-    assert ranked["bad"].rssr < 0  # signed: a loss is no gain
     assert good.psr == pytest.approx(scipy.stats.norm.cdf(good.sharpe / good.se_iid))
 
 
@@ -116,7 +114,7 @@ def test_intervals_are_about_as_wide_as_theory_says(daily, ranked):
     for c in ranked.columns:
         assert c.sharpe_high - c.sharpe_low == pytest.approx(2 * 1.96 * c.se_iid, rel=0.2)
         assert c.sharpe_low < c.sharpe < c.sharpe_high
-        assert c.rssr_low < c.rssr < c.rssr_high
+        assert c.value_low < c.value < c.value_high
 
 
 def test_blocks_widen_intervals_under_autocorrelation():
@@ -140,7 +138,9 @@ def test_a_risk_free_rate(daily):
     found = rank(daily, risk_free_per_period=0.001, L=1e-4, replications=50)
     x = daily.values[:, 0]
     assert found["good"].sharpe == pytest.approx((x.mean() - 0.001) / x.std(ddof=1))
-    assert found["good"].rssr == pytest.approx((x.mean() - 0.001) ** 2 / (1e-4 + x.var(ddof=1)))
+    by_rssr = rank(daily, by="rssr", risk_free_per_period=0.001, L=1e-4, replications=50)
+    assert by_rssr["good"].value == pytest.approx((x.mean() - 0.001) ** 2 / (1e-4 + x.var(ddof=1)))
+    assert by_rssr["bad"].value < 0  # signed: a loss is no gain
     assert found.settings()["risk-free rate"] == f"{1.001**252 - 1:.4g} annual, 0.001 per period"
 
 

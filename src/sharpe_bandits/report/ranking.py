@@ -57,22 +57,20 @@ def write(ranking: Ranking, folder: Path) -> Path:
 
 
 def figure(ranking: Ranking) -> Figure:
-    """Sharpe ratios and RSSR with their intervals, the best on top."""
+    """The criterion with its intervals, the best on top."""
     sharpe = [Rule(axis="x", at=0, width=0.9)]
     if ranking.trials > 1:
         label = f"expected maximum of {ranking.trials} trials without skill"
         if any(column.autocorrelated for column in ranking.columns):  # it differs from column to column
             label += f", for {shorten(printable(ranking.columns[0].name), 28)}"
         sharpe.append(Rule(axis="x", at=ranking.headline_expected_maximum, label=label, colour="#4d4d4d", dash="dash"))
-    charts = [_intervals(ranking, "headline", "annualised Sharpe ratio", sharpe, shares=not ranking.with_rssr)]
-    if ranking.with_rssr:
-        charts.append(_intervals(ranking, "rssr", "RSSR per period, signed", sharpe[:1], shares=True))
+    chart = _intervals(ranking, "headline", "annualised Sharpe ratio", sharpe)
     if not ranking.by_ratio:
-        charts = [_intervals(ranking, "value", ranking.criterion, [], shares=True)]
+        chart = _intervals(ranking, "value", ranking.criterion, [])
     settings = ranking.settings()
     return Figure(
         title=f"{_first(ranking, DRAWN)}anked by {ranking.criterion}, {100 * ranking.confidence:g}% intervals",
-        charts=[charts],
+        charts=[[chart]],
         size=(8.4, 1.1 + 0.27 * min(len(ranking.columns), DRAWN)),
         caption=f"{settings['data']}; {settings['scale']}; annualised: {settings['annualised']}; "
         f"{'; '.join(f'{what}: {words}' for what, words in ranking.hurdle_in_words().items())}",
@@ -80,7 +78,7 @@ def figure(ranking: Ranking) -> Figure:
     )
 
 
-def _intervals(ranking: Ranking, what: str, label: str, rules: list[Rule], shares: bool = False) -> Chart:
+def _intervals(ranking: Ranking, what: str, label: str, rules: list[Rule]) -> Chart:
     columns = ranking.columns[:DRAWN]
     middle = "_sharpe" if what == "headline" else ""
     values = [(c.name, *(getattr(c, f"{what}{end}") for end in (middle, "_low", "_high"))) for c in columns]
@@ -93,7 +91,7 @@ def _intervals(ranking: Ranking, what: str, label: str, rules: list[Rule], share
     places = Axis(
         scale="places",
         places=[shorten(printable(c.name), 28) for c in columns],
-        beside=[f"first in {c.best:.0%}" for c in columns] if shares else (),
+        beside=[f"first in {c.best:.0%}" for c in columns],
     )
     return Chart(series=[series], x=Axis(label=label), y=places, rules=rules, across=True)
 

@@ -82,20 +82,10 @@ def costs_of(cost: Any, names: Sequence[str]) -> np.ndarray:
 class Held:
     """Holdings and trades of a player in one run.
 
-    Attributes
-    ----------
-    gross : numpy.ndarray
-        returns before costs, by row
-    traded : numpy.ndarray
-        share of wealth traded before each row
-    cost : numpy.ndarray
-        cost of these trades, as a share of wealth
-    shares : numpy.ndarray
-        share of time in each column
-    columns : numpy.ndarray
-        (rows, places) columns held in each row, -1 for none; no places if all columns are held
-    weights : numpy.ndarray | None, optional
-        (rows, columns) share of wealth in each column at the beginning of each row; None if one column is held
+    By row: ``gross``, returns before costs; ``traded``, the share of wealth traded before it; ``cost``, that of these
+    trades as a share of wealth; ``columns`` (rows, places), those held, -1 for none, no places if all are held;
+    ``weights`` (rows, columns), shares of wealth at its beginning, None if one column is held. ``shares`` of time in
+    each column.
     """
 
     gross: np.ndarray

@@ -28,14 +28,11 @@ def usual_policies(
     The last is left out with full feedback: on returns its index is infinite for all columns, so that it plays them in
     turn or, if all have been observed equally often, always the first.
     """
-    window = max(rounds // 4, 6 * columns)
-    if aversion is not None:
-        by = f"objective=MeanRisk,aversion={aversion!r}"
-        names = [f"ScaleFreeUCB:{by}", f"SlidingWindowUCB:window={window},{by}", f"ScaleFreeTS:{by}"]
-        return policies_by_name(names, L=L, risk_free=risk_free_per_round)
-    names = ["ScaleFreeUCB", f"SlidingWindowUCB:window={window}", "ScaleFreeTS"]
-    names += ["UCBRSSR"] if feedback == "bandit" else []
-    return policies_by_name(names, L=L, risk_free=risk_free_per_round)
+    window = f"window={max(rounds // 4, 6 * columns)}"
+    by = "" if aversion is None else f"objective=MeanRisk,aversion={aversion!r}"
+    names = [f"ScaleFreeUCB:{by}", f"SlidingWindowUCB:{window},{by}", f"ScaleFreeTS:{by}"]
+    names += ["UCBRSSR"] if feedback == "bandit" and aversion is None else []
+    return policies_by_name([name.rstrip(":,") for name in names], L=L, risk_free=risk_free_per_round)
 
 
 def chosen_policies(

@@ -67,8 +67,6 @@ class Ranked:
         annualised Sharpe ratio and its interval: allowing for autocorrelation if it was found, otherwise the usual one
     se, se_iid : float
         standard errors of the Sharpe ratio: robust to autocorrelation (HAC), and for independent returns
-    rssr, rssr_low, rssr_high : float
-        signed RSSR and its bootstrap interval
     value, value_low, value_high : float
         what the ranking goes by, and its bootstrap interval: annualised for the ratios of Sharpe and Sortino and for
         logarithmic growth, otherwise per period; for costs, mean cost plus risk in basis points
@@ -117,9 +115,6 @@ class Ranked:
     headline_sharpe: float
     headline_low: float
     headline_high: float
-    rssr: float
-    rssr_low: float
-    rssr_high: float
     value: float
     value_low: float
     value_high: float
@@ -190,8 +185,8 @@ class Ranking(Shown):
         what was ranked; all numbers are those of returns, minus the costs if its direction is "min"
     aversion : float
         mean that a unit of standard deviation is worth, for "mean-risk"
-    sharpe_error, rssr_error : float
-        largest Monte Carlo standard errors of the ends of the intervals
+    sharpe_error : float
+        largest Monte Carlo standard error of the ends of the intervals of Sharpe ratios
     remarks : tuple[str, ...]
         possible mistakes, each with its remedy
 
@@ -219,7 +214,6 @@ class Ranking(Shown):
     selection: statistics.Selection
     given_sd: float | None
     sharpe_error: float
-    rssr_error: float
     remarks: tuple[str, ...]
     pbo: float | None
     leader: Leader | None
@@ -276,10 +270,9 @@ class Ranking(Shown):
             )
             rest = f", and ranks first in {first.best:.0%} of the resamples" if len(self.columns) > 1 else ""
             return f"{lead} ({ends}){rest}."
-        what = "Sharpe ratio" if self.by == "sharpe" else "RSSR"
         text = ""
         if len(self.columns) > 1:
-            text = f"{first.name} has the largest {what}, and ranks first in {first.best:.0%} of the resamples. "
+            text = f"{first.name} has the largest Sharpe ratio, and ranks first in {first.best:.0%} of the resamples. "
         text += f"The annualised Sharpe ratio of {first.name} is {first.headline_sharpe:z.2f}"
         if first.autocorrelated:
             text += (
@@ -297,7 +290,7 @@ class Ranking(Shown):
             text += f". The confidence that its true Sharpe ratio is above 0 is {_confidence(first.psr)}"
         text += "; both allow for autocorrelation." if first.autocorrelated and self.trials > 1 else "."
         robust = max(self.columns, key=lambda column: column.headline_sharpe)
-        if self.by == "sharpe" and robust.headline_sharpe > first.headline_sharpe:
+        if robust.headline_sharpe > first.headline_sharpe:
             text += f" Allowing for autocorrelation, {robust.name} has a larger one: {robust.headline_sharpe:z.2f}."
         if self.pbo is not None:
             text += (
@@ -323,7 +316,7 @@ class Ranking(Shown):
             if self.returns.direction == "min"
             else f"mean × {q:g}, volatility and Sharpe ratio × √{q:g}{lo}",
             **self.hurdle_in_words(),
-            **({"RSSR": f"signed, per period, L = {self.L:.4g} (variance per period)"} if self.with_rssr else {}),
+            **({"RSSR": f"signed, per period, L = {self.L:.4g} (variance per period)"} if self.by == "rssr" else {}),
             "intervals": f"{100 * self.confidence:g}%, stationary bootstrap: {self.replications:,} resamples, blocks "
             f"of {self.block:.3g} rows on average, seed {self.seed}",
             **({"trials": self._trials()} if self.by_ratio else {}),
@@ -374,14 +367,9 @@ class Ranking(Shown):
         return "information ratio" if hurdle is not None and hurdle.kind == "benchmark" else "Sharpe"
 
     @property
-    def with_rssr(self) -> bool:
-        """Whether RSSR is shown: if it is the criterion, or if all numbers are."""
-        return self.returns.direction == "max" and (self.full or self.by == "rssr")
-
-    @property
     def by_ratio(self) -> bool:
-        """Whether the criterion is the Sharpe ratio or RSSR, to which confidence and trials belong."""
-        return self.by in ("sharpe", "rssr")
+        """Whether the criterion is the Sharpe ratio, to which confidence and trials belong."""
+        return self.by == "sharpe"
 
     @property
     def criterion(self) -> str:
@@ -426,7 +414,6 @@ class Ranking(Shown):
         return heads, rows
 
     def _others(self, shown: Sequence[Ranked]) -> list[console.Cells]:
-        interval = f"{100 * self.confidence:g}% interval"
         hurdle = self.returns.hurdle
         what = "" if hurdle is None else "active " if hurdle.kind == "benchmark" else "excess "
         errors = [
@@ -443,11 +430,9 @@ class Ranking(Shown):
             ]
             for c in shown
         ]  # fmt: skip
-        e = console.decimals(self.rssr_error, most=12)
         moments = [
             [
                 c.name, f"{c.annual_mean:z.2%}", f"{c.annual_volatility:.2%}", f"{c.drawdown:.1%}", f"{c.sharpe:z.4f}",
-                f"{c.rssr:.3g}", f"[{c.rssr_low:z.{e}f}, {c.rssr_high:z.{e}f}]",
             ]
             for c in shown
         ]  # fmt: skip
@@ -456,7 +441,7 @@ class Ranking(Shown):
               "autocorrelation", "p", "returns"], errors),
             (["", "PSR iid", "PSR robust", "DSR iid", "DSR robust", "FDR"], confidences),
             (["", f"annualised {what}mean", f"annualised {what}volatility", "max drawdown",
-              f"{self.ratio_name} per period", "RSSR", interval], moments),
+              f"{self.ratio_name} per period"], moments),
         ]  # fmt: skip
         if self.full:
             there = {head: how for head, how in _MEASURES.items() if how[0] in shown[0].measures}

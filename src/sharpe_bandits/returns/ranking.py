@@ -178,12 +178,11 @@ def rank(
         raise InvalidInputError(f"column {column!r} has no loss, so that its {name} is infinite; pass by='sharpe'")
     drawn = {
         "sharpe": (means - rate) / np.sqrt(variances),
-        "rssr": rssr.value(Statistics(mean=means - rate, variance=variances)),
         "value": np.nan_to_num(drawn_value, nan=0.0, posinf=1e6),
     }
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     low, high = ({key: np.quantile(values, end, axis=0) for key, values in drawn.items()} for end in ends)
-    errors = {key: max(_quantile_error(values, end) for end in ends) for key, values in drawn.items()}
+    error = max(_quantile_error(drawn["sharpe"], end) for end in ends)
     first = np.bincount(drawn["value"].argmax(axis=1), minlength=x.shape[1])
 
     sharpe, se_iid, se = (
@@ -206,8 +205,6 @@ def rank(
         "annual_sharpe_robust": robust, "autocorrelation": each(statistics.autocorrelation),
         "autocorrelation_p": autocorrelation_p, "headline_sharpe": sharpe * factor,
         "headline_low": low["sharpe"] * factor, "headline_high": high["sharpe"] * factor,
-        "rssr": rssr.value(Statistics(mean=mean - rate, variance=variance)), "rssr_low": low["rssr"],
-        "rssr_high": high["rssr"],
         **{f"psr{kind}": statistics.probabilistic_sharpe(sharpe, error) for kind, error in psr.items()},
         **{f"dsr{kind}": statistics.probabilistic_sharpe(sharpe, error, maximum) for kind, error in psr.items()},
     }  # fmt: skip
@@ -252,7 +249,7 @@ def rank(
     measurable = x.shape[1] > 1 and len(common) >= 2 * CSCV_BLOCKS
     return Ranking(
         columns, name, objective, rssr.L, statistics.per_year(rate, q), rate, float(confidence), replications, block,
-        seed, selection, trials_sd, errors["sharpe"], errors["rssr"],
+        seed, selection, trials_sd, error,
         (*(returns.losses(rate) if objective.rewards_risk_of_losses else ()), *returns.remarks),
         statistics.backtest_overfitting(common, Yardstick(rate).value, CSCV_BLOCKS) if measurable else None,
         None if objective.has_feature else _leader(returns, objective, alpha, rate), full, returns, float(aversion),

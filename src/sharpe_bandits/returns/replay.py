@@ -165,7 +165,7 @@ class Replay(Shown):
             )
         else:
             text = (
-                f"Equal weight had {_a(what)} of {equal.annual_sharpe:z.2f} ± {equal.annual_se:.2f}. The best policy "
+                f"Equal weight had an {what} of {equal.annual_sharpe:z.2f} ± {equal.annual_se:.2f}. The best policy "
                 f"is {best.name} with {best.annual_sharpe:z.2f} ± {best.annual_se:.2f}. "
             )
         words = []
@@ -603,10 +603,6 @@ def replay(
         returns=returns,
         yardstick=yardstick,
     )
-
-
-def _a(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def _total_se(player: Player) -> float:

@@ -84,20 +84,9 @@ class Layout:
 class Source:
     """A table as found.
 
-    Attributes
-    ----------
-    names : list[str]
-        of the columns
-    columns : list[Any]
-        an Arrow array each, or a list if a column has values of several types
-    place : Callable[[int], str]
-        name of a row, which is counted from 0 here: ``"line 2"``
-    index : int | None, optional
-        position of the index of a frame among the columns, if there is one
-    text : bool, optional
-        whether columns hold the text of a file, numbers included
-    skipped : int | None, optional
-        number of rows skipped above the header; None if rows cannot be skipped
+    Columns are Arrow arrays, or lists if values have several types. ``place`` names a row counted from 0: ``"line 2"``.
+    ``index`` is the position of a frame's index among the columns, ``text`` says whether columns hold the text of a
+    file, ``skipped`` is the number of rows above the header, None if rows cannot be skipped.
     """
 
     names: list[str]
@@ -497,11 +486,11 @@ def _csv(path: Path, layout: Layout) -> Source:
     if len(names) == 1 and other is not None:
         raise InvalidInputError(
             f"the only column of {str(path)!r} is called {shown(names[0])}; is it separated by {other!r}? "
-            f"{_pass_separator(other)}"
+            f"Pass separator={other!r}"
         )
     words = names[0].split()
     if len(names) == 1 and len(words) > 1 and len(" ".join(next(records, (0, []))[1]).split()) == len(words):
-        how = "Replace runs of spaces by commas" if "  " in names[0] else _pass_separator(" ")
+        how = "Replace runs of spaces by commas" if "  " in names[0] else "Pass separator=' '"
         raise InvalidInputError(
             f"the only column of {str(path)!r} is called {shown(names[0])}; is it separated by spaces? {how}"
         )
@@ -536,7 +525,7 @@ def _csv(path: Path, layout: Layout) -> Source:
             if len(cells) != len(names):
                 sign = next((sign for sign in ";\t|" if sign != separator and sign in "".join(cells)), None)
                 if sign is not None:
-                    hint = f"; is it separated by {sign!r}? {_pass_separator(sign)}"
+                    hint = f"; is it separated by {sign!r}? Pass separator={sign!r}"
                 else:
                     begin = _first_of_most(path, layout) - 1
                     # a shorter line 2 rather lacks a value
@@ -571,10 +560,6 @@ def _first_of_most(path: Path, layout: Layout) -> int:
     width, _ = Counter(len(cells) for _, cells in start).most_common(1)[0]
     wide = [(line, cells) for line, cells in start if len(cells) == width]
     return next((line for line, cells in wide if all(cell.strip() for cell in cells[1:])), wide[0][0])
-
-
-def _pass_separator(sign: str) -> str:
-    return f"Pass separator={sign!r}"
 
 
 def _fractional(cell: str) -> bool:
