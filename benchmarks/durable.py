@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import select
 import socket
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from pathlib import Path
 from torture.service import Server, drive, fresh
 
 ADAPTER = Path(__file__).parent / "adapters" / "durable_ask_tell.py"
+#: Seconds after which a process that has said nothing is called stuck.
+STUCK = 60
 OURS, PEERS = ("bare", "sharpe-bandits"), ("optuna", "optuna-journal", "mabwiser", "vizier")
 
 
@@ -44,8 +47,12 @@ def killed(python: str, which: str, path: Path, kills: int, processes: int) -> t
         ]
         for child in children:
             assert child.stdout is not None
-            first = child.stdout.readline()
-            child.first = first  # type: ignore[attr-defined]
+            ready = select.select([child.stdout], [], [], STUCK)[0]
+            child.first = child.stdout.readline() if ready else ""  # type: ignore[attr-defined]
+            if not ready:
+                for one in children:
+                    one.kill()
+                raise RuntimeError(f"after a kill, the next process says nothing for {STUCK} seconds")
         time.sleep(random.uniform(0.2, 0.8))
         for child in children:
             child.kill()
@@ -61,7 +68,7 @@ def killed(python: str, which: str, path: Path, kills: int, processes: int) -> t
                 acknowledged[words[1]] = float(words[2]) if words[0] == "T" else acknowledged.get(words[1])
     try:
         there = json.loads(run(python, which, path, "check"))
-    except RuntimeError:
+    except RuntimeError:  # it cannot be opened any more
         return count, count
     lost = sum(
         number not in there or (reward is not None and there[number] != reward)
@@ -102,10 +109,16 @@ def services(seconds: float, python: str) -> None:
     )
 
 
+def _ratio(text: str) -> str:
+    pair, bare = json.loads(text)
+    return f"{pair / bare:.2f}"
+
+
 def main() -> int:
     """Measure, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.durable", description=__doc__)
     parser.add_argument("--peers", default=sys.executable, help="the Python that has the other libraries")
+    parser.add_argument("--only", nargs="*", help="some of the ways")
     parser.add_argument("--pairs", type=int, default=110)
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=5.0)
@@ -113,18 +126,21 @@ def main() -> int:
     print(
         "| | ask + tell, in pairs of bare commits | killed: acknowledged, lost | two at once: acknowledged, lost |\n|---|---|---|---|"
     )
-    for which in OURS + PEERS:
+    for which in options.only or OURS + PEERS:
         python = sys.executable if which in OURS else options.peers
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder)
-            try:
-                pair, bare = json.loads(run(python, which, path / "time", "time", options.pairs))
-                alone = killed(python, which, path / "killed", options.kills, 1)
-                both = killed(python, which, path / "both", 3, 2)
-            except (RuntimeError, subprocess.TimeoutExpired) as error:
-                print(f"| {which} | not measured: {error} | | |", flush=True)
-                continue
-            print(f"| {which} | {pair / bare:.2f} | {alone[0]:,}, {alone[1]} | {both[0]:,}, {both[1]} |", flush=True)
+            cells = []
+            for measure in (
+                lambda: _ratio(run(python, which, path / "time", "time", options.pairs)),  # noqa: B023
+                lambda: "{:,}, {}".format(*killed(python, which, path / "killed", options.kills, 1)),  # noqa: B023
+                lambda: "{:,}, {}".format(*killed(python, which, path / "both", 3, 2)),  # noqa: B023
+            ):
+                try:
+                    cells.append(measure())
+                except (RuntimeError, subprocess.TimeoutExpired) as error:
+                    cells.append(str(error))
+            print(f"| {which} | {' | '.join(cells)} |", flush=True)
     services(options.seconds, sys.executable)
     return 0
 

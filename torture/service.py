@@ -51,7 +51,7 @@ def serve(path: str, group: int, slower: float) -> int:
             return commit(campaign, requests)
 
         Campaign.commit = waits  # type: ignore[method-assign]
-    app = create_app(sb.Store(path), [Token.of("load", WRITE, TOKEN)], rate=1e6, group=group)
+    app = create_app(sb.Store(path), [Token.of("load", WRITE, TOKEN)], rate=1e6, group=group, target=path)
     return run(app, "127.0.0.1", 0, lambda address: print(address, flush=True))
 
 
@@ -277,6 +277,39 @@ def killed(kills: int, clients: int, longest: float = 1.0) -> tuple[int, int, in
     return len(load.asked), len(load.told), lost
 
 
+def beside_verification(clients: int, seconds: float, decisions: int = 30_000) -> dict[str, float]:
+    """Median and slowest 1% of asks and tells in milliseconds, at 100 a second, alone and beside verifications."""
+    found: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = fresh(folder, "verified.db")
+        with sb.Store(path) as store:
+            campaign = store.campaign("load")
+            for _ in range(decisions // 5000):
+                campaign.tell_many({decision: random.random() for decision in campaign.ask(count=5000)})
+        server = Server(path)
+        remote = sb.connect(f"http://127.0.0.1:{server.port}", token=TOKEN, timeout=300).campaign("load")
+        remote.verify()  # starts the process
+        drive(server.port, clients, 2.0, 100.0, "warm")
+        stop = threading.Event()
+
+        def verify() -> None:
+            while not stop.is_set():
+                assert remote.verify().ok
+                found["verified"] = found.get("verified", 0) + 1
+
+        for name in ("alone", "beside"):
+            work = threading.Thread(target=verify)
+            if name == "beside":
+                work.start()
+            latencies = sorted(drive(server.port, clients, seconds, 100.0, name).latencies)
+            found[f"{name} median"] = 1000 * latencies[len(latencies) // 2]
+            found[f"{name} slowest 1%"] = 1000 * latencies[int(0.99 * len(latencies))]
+        stop.set()
+        work.join()
+        server.stop()
+    return found
+
+
 def memory(requests: int, clients: int) -> list[tuple[int, float]]:
     """Resident memory of the service in MiB after so many requests."""
     found, done = [], 0
@@ -299,12 +332,13 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--requests", type=int, default=0, help="also watch memory over so many requests")
     parser.add_argument("--slower", type=float, default=0.0, help="milliseconds that every commit waits: a slower disk")
+    parser.add_argument("--verify", action="store_true", help="also ask and tell beside verifications")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     parser.add_argument("--group", type=int, default=256, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         return serve(options.serve, options.group, options.slower)
-    if options.seconds:
+    if options.seconds and not options.verify:
         found = throughput(options.clients, options.seconds, options.slower)
         emulated = f", of which {options.slower:g} ms are emulated" if options.slower else ""
         print(f"a bare commit: {found['bare']:.2f} ms{emulated}; load average {os.getloadavg()[0]:.1f}")
@@ -318,6 +352,9 @@ def main() -> int:
             f"{found['slowest 1%']:.1f} ms"
         )
         print(f"4 clients, 64 decisions or rewards in a request: {found['batch']:,.0f} of them a second")
+    if options.verify:
+        found = beside_verification(8, options.seconds)
+        print(", ".join(f"{name} {value:,.1f}" for name, value in found.items()), f"; load {os.getloadavg()[0]:.1f}")
     if options.kills:
         asked, told, lost = killed(options.kills, options.clients)
         print(f"{options.kills} kills: {asked:,} decisions and {told:,} rewards acknowledged, {lost} lost")

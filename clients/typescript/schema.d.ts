@@ -344,7 +344,7 @@ export interface paths {
         put?: never;
         /**
          * Retire an arm
-         * @description It is no longer played; rewards of its decisions are still accepted.
+         * @description It is never played again (to suspend an arm can be undone); rewards of its decisions are still accepted.
          */
         post: operations["retire_arm_api_campaigns__name__arms_retire_post"];
         delete?: never;
@@ -1017,6 +1017,23 @@ export interface components {
             sentence: string;
         };
         /**
+         * Evidence
+         * @description Evidence that some arm beats the hurdle, valid at any time.
+         *
+         *     Attributes
+         *     ----------
+         *     e_value : float
+         *         if no arm beats the hurdle, it ever reaches 1/alpha with probability at most alpha
+         *     arm : Any
+         *         the arm with the most evidence; agents and rankings use its name
+         */
+        Evidence: {
+            /** E Value */
+            e_value: number;
+            /** Arm */
+            arm: unknown;
+        };
+        /**
          * KeysBody
          * @description Idempotency keys.
          */
@@ -1606,6 +1623,9 @@ export interface components {
              */
             direction: "max" | "min";
             rules: components["schemas"]["RulesNow"];
+            evidence: components["schemas"]["Evidence"] | null;
+            /** Remarks */
+            remarks: string[];
             lift: components["schemas"]["Comparison"] | null;
             /** Agreement */
             agreement: number | null;
@@ -1778,6 +1798,9 @@ export interface components {
              */
             direction: "max" | "min";
             rules: components["schemas"]["RulesNow"];
+            evidence: components["schemas"]["Evidence"] | null;
+            /** Remarks */
+            remarks: string[];
             lift: components["schemas"]["Comparison"] | null;
             /** Agreement */
             agreement: number | null;

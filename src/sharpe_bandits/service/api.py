@@ -340,7 +340,7 @@ async def add_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
 
 @router.post("/campaigns/{name}/arms/retire", summary="Retire an arm", response_model=dict[str, str | int])
 async def retire_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
-    """It is no longer played; rewards of its decisions are still accepted."""
+    """It is never played again (to suspend an arm can be undone); rewards of its decisions are still accepted."""
     await handle.commits.do(RetireArm(body.arm, why=body.why, by=_actor(request)))
     return answer({"retired": body.arm})
 

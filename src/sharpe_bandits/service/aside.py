@@ -67,9 +67,10 @@ class Aside:
     def close(self) -> None:
         """End all processes; what they were doing is lost."""
         if self._executor is not None:
-            self._executor.shutdown(wait=False, cancel_futures=True)
             for process in multiprocessing.active_children() if self._target else ():
                 process.terminate()
+            self._executor.shutdown(wait=self._target is not None, cancel_futures=True)
+            self._executor = None  # which frees its semaphores
 
 
 def _open(target: str, modules: Sequence[str]) -> None:

@@ -232,7 +232,7 @@
           const off = view.rules.suspended.includes(arm.arm), words = off ? "Resume" : "Suspend";
           const place = action(row, words, `${words} ${arm.arm}? ${off ? "It will be played again." : "It will not be played until it is resumed."}`, `${base}/arms/${words.toLowerCase()}`, { arm: arm.arm }, refresh);
           place.append(" ");
-          action(row, "Retire", `Retire ${arm.arm}? It will no longer be played; rewards of its decisions are still accepted. This cannot be undone.`, `${base}/arms/retire`, { arm: arm.arm }, refresh, place);
+          action(row, "Retire", `Retire ${arm.arm}? It will no longer be played; rewards of its decisions are still accepted. This cannot be undone: suspend it if it may come back.`, `${base}/arms/retire`, { arm: arm.arm }, refresh, place);
         }
         rows.push(row);
       }
