@@ -21,7 +21,9 @@ STAGES = {"shadow": (500, 0.0), "10%": (1000, 0.1), "50%": (1000, 0.5), "live": 
 
 
 def run(store, name, seed):
-    """Gain per order against control at each stage, the policy's part of it, and the lift that the campaign reports."""
+    """Gain per order against control at each stage, the policy's part of it, and the lift that the campaign reports;
+    and of shadow mode the mean cost of the policy's choices, as the campaign estimates it, as it is, and the traders'.
+    """
     generator = np.random.default_rng(seed)
     campaign = store.campaign(
         name, policy=sb.ScaleFreeUCB(objective=sb.MeanRisk(AVERSION)), arms=list(TRUE), direction="min",
@@ -33,7 +35,7 @@ def run(store, name, seed):
     for stage, (orders, share) in STAGES.items():
         if share:
             campaign.set(mode="live", share=share, why=f"stage {stage}")
-        gains, own = [], []
+        gains, own, choices = [], [], []
         for _ in range(orders):
             if share:
                 decision = campaign.ask()
@@ -41,27 +43,38 @@ def run(store, name, seed):
             else:
                 arm = str(generator.choice(list(TRADERS), p=list(TRADERS.values())))
                 decision = campaign.record(arm, generator.normal(*TRUE[arm]), propensity=TRADERS[arm])
+                choices.append(TRUE[decision.choice][0])
             gains.append(value[CONTROL] - value[decision.arm])
             if decision.by == "policy":
                 own.append(gains[-1])
         status = campaign.status()
         lift = status.lift.value_difference if status.lift else np.nan
         rows[stage] = np.mean(gains), np.mean(own) if own else np.nan, lift
+        if choices:
+            shadow = status.shadow.policy, np.mean(choices), status.shadow.others
     assert campaign.verify().ok
-    return rows
+    return rows, shadow
 
 
 def main(campaigns):
     folder = "/dev/shm" if os.path.isdir("/dev/shm") else None
     with tempfile.TemporaryDirectory(dir=folder) as path, sb.Store(f"{path}/wheel.db", synchronous="NORMAL") as store:
-        runs = [run(store, f"wheel {seed}", seed) for seed in range(campaigns)]
+        pairs = [run(store, f"wheel {seed}", seed) for seed in range(campaigns)]
+    runs = [rows for rows, _ in pairs]
     print("| stage | orders | gain per order against control, bp | of the policy's orders | lift reported |")
     print("|---|---:|---:|---:|---:|")
     for stage, (orders, _) in STAGES.items():
         cells = np.array([rows[stage] for rows in runs])
-        errors = cells.std(axis=0, ddof=1) / np.sqrt(len(runs))
-        words = ["" if np.isnan(m) else f"{m:.2f} ± {e:.2f}" for m, e in zip(cells.mean(axis=0), errors, strict=True)]
+        pairs_of = zip(cells.mean(axis=0), _errors(cells), strict=True)
+        words = ["" if np.isnan(m) else f"{m:.2f} ± {e:.2f}" for m, e in pairs_of]
         print(f"| {stage} | {orders:,} | {' | '.join(words)} |")
+    shadow = np.array([one for _, one in pairs])
+    words = [f"{m:.2f} ± {e:.2f}" for m, e in zip(shadow.mean(axis=0), _errors(shadow), strict=True)]
+    print("In shadow mode, mean cost of the policy's choices: estimated {}, true {}; of the traders' {}".format(*words))
+
+
+def _errors(cells):
+    return cells.std(axis=0, ddof=1) / np.sqrt(len(cells))
 
 
 if __name__ == "__main__":

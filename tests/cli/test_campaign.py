@@ -214,6 +214,7 @@ def test_rules_are_set_and_shown(run, desk):
     assert "suspended" not in run("resume", "desk", "momentum")
     assert "corrected to 0.25" in run("amend", "desk", 1, 0.25, "--why", "typo")
     assert "the policy would have chosen" in run("record", "desk", "carry", 0.1, "--key", "theirs")
+    assert "theirs" in run("history", "desk")
     assert run("set", "desk", "--bounds", "", "--json")["bounds"] == {}
     campaign = sb.Store("campaigns.db").campaign("desk")
     assert campaign.decision(campaign.numbers_of(["k"])["k"]).tags == {"city": "NY"}

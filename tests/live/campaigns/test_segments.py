@@ -9,6 +9,7 @@ from sharpe_bandits.play.state import Sums
 
 ARMS = ["VWAP", "TWAP", "IS"]
 POLICY = sb.ScaleFreeUCB(L=0.1)
+COSTS = sb.ScaleFreeUCB(objective=sb.MeanRisk(aversion=0.3))
 MEANS = {"large": [0.0, 0.3, 0.6], "small": [0.8, 0.0, 0.1], "micro": [0.1, 0.4, 0.5]}
 
 
@@ -95,7 +96,7 @@ def test_separate_segments_are_agents_of_their_own(make):
     assert campaign.verify(choices=True).ok
 
 
-@pytest.mark.parametrize("policy", [POLICY, sb.ScaleFreeTS(L=0.1)], ids=str)
+@pytest.mark.parametrize("policy", [POLICY, sb.ScaleFreeTS(L=0.1), COSTS], ids=str)
 def test_pooled_segments_are_replayed_by_verify(make, policy):
     """With everything that may happen to a decision, exploration, bounds, and arms that come and go."""
     campaign = make(policy=policy, segments="pooled", explore=0.1, seed=4, lease="1 day")

@@ -385,7 +385,8 @@ def _history(options: argparse.Namespace) -> None:
     cells = [
         [
             str(row["number"]), str(row["arm"]), f"{row['asked']:%Y-%m-%d %H:%M:%S}", row["state"],
-            "" if row["reward"] is None else f"{row['reward']:g}", f"{row['probability']:.3g}", row["key"] or "",
+            "" if row["reward"] is None else f"{row['reward']:g}",
+            "" if row["probability"] is None else f"{row['probability']:.3g}", row["key"] or "",
         ]
         for row in rows
     ]  # fmt: skip

@@ -39,11 +39,14 @@ _PASSES = 20
 
 
 class Borrowed(NamedTuple):
-    """What the other segments tell of each arm in one segment: rewards that it is worth, and their moments."""
+    """What the other segments tell of each arm in one segment: rewards that it is worth, their moments, and the effects
+    of all segments, this one first.
+    """
 
     rewards: np.ndarray
     mean: np.ndarray
     central: tuple[np.ndarray, np.ndarray, np.ndarray]
+    effects: np.ndarray
     rho: float
 
 
@@ -56,8 +59,8 @@ def check_segments(pooling: Pooling, policy: Policy) -> None:
             f"{policy.name} decides how often each arm is played, and cannot do so by segment; start a campaign per "
             "segment"
         )
-    keeps_more = not isinstance(policy, IndexPolicy) or policy.forgetting != NO_FORGETTING or layout_of(policy).cells
-    if pooling == "pooled" and keeps_more:
+    pools = isinstance(policy, IndexPolicy) and policy.forgetting == NO_FORGETTING
+    if pooling == "pooled" and not (pools and layout_of(policy).places.keys() <= {"maximum"}):  # type: ignore[arg-type]
         raise InvalidInputError(
             f"{policy.name} keeps more than sums of rewards, which cannot be pooled; give segments='separate'"
         )
@@ -115,6 +118,10 @@ class Segments:
         state, known = joint._state, own._state
         for column, total in zip(state.sums, joined(known.sums, block), strict=True):
             column[:] = total
+        for cells in joint._cells().values():  # the largest reward, if the policy reads it
+            shifts = block.effects[0] - block.effects[1:, None]
+            largest = np.maximum(own._maximum, np.max([agent._maximum for agent in others] + shifts, axis=0))
+            cells[:, 0] = np.where(np.isfinite(largest), largest, 0.0)
         pulls = sum(agent._state.sums.pulls for agent in others)
         waiting = sum(agent._state.pending for agent in others)
         part = np.divide(block.rewards, pulls, out=np.zeros(len(own.arms)), where=pulls > 0)
@@ -162,7 +169,7 @@ def borrow(own: Sums, others: Iterable[Sums]) -> Borrowed:
         share = precision / total
         centre = np.where(total > 0, (share * (mean[1:] - by_segment[1:, None])).sum(axis=0) + by_segment[0], 0.0)
         moments = [np.where(total > 0, (share * moment[1:]).sum(axis=0), 0.0) for moment in (second, third, fourth)]
-    return Borrowed(np.rint(worth), centre, (moments[0], moments[1], moments[2]), rho)
+    return Borrowed(np.rint(worth), centre, (moments[0], moments[1], moments[2]), by_segment, rho)
 
 
 def heterogeneity(n: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, float]:

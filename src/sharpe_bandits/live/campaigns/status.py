@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from ..._support.display import in_words
@@ -83,6 +82,11 @@ class SegmentStatus:
     borrowed: list[int]
     means: list[float | None]
     best: Any
+
+    def cells(self) -> list[str]:
+        """Mean, rewards and borrowed rewards of each arm, as text."""
+        rows = zip(self.pulls, self.borrowed, self.means, strict=True)
+        return [f"{_cell(mean)} ({n:,}{f' + {more:,}' if more else ''})".strip() for n, more, mean in rows]
 
 
 @dataclass(frozen=True)
@@ -211,12 +215,10 @@ class Status:
         }
         tables = [(heads, rows)]
         if self.segments:
-            pairs = [zip(one.pulls, one.borrowed, one.means, strict=True) for one in self.segments]
             names = ["segment", "best so far", *(str(arm.arm) for arm in self.arms)]
-            firsts = [[one.segment, "" if one.best is None else str(one.best)] for one in self.segments]
-            tables.append(
-                (names, [[*first, *starmap(_record, arms)] for first, arms in zip(firsts, pairs, strict=True)])
-            )
+            leaders = ["" if one.best is None else str(one.best) for one in self.segments]
+            rows = [[one.segment, name, *one.cells()] for one, name in zip(self.segments, leaders, strict=True)]
+            tables.append((names, rows))
         warnings = [self.reward_warning] if self.reward_warning else []
         return console.results(tables, f"Best so far: {best}.", facts, [*warnings, *self.remarks])
 
@@ -240,6 +242,8 @@ class Status:
         if self.rho is not None:
             words["segments"] = (
                 f"arms differ between segments by {math.sqrt(self.rho):.2g} standard deviations of a reward"
+                if self.rho
+                else "no difference in how arms do is seen between segments"
             )
         return words
 
@@ -351,11 +355,6 @@ def objective_interval(objective: Objective, statistics: Statistics) -> tuple[fl
         return None, None
     half = normal_half_width(CONFIDENCE) * error
     return value, (value - half, value + half) if statistics.variance > 0 and math.isfinite(half) else None
-
-
-def _record(pulls: int, borrowed: int, mean: float | None) -> str:
-    """An arm in a segment: its mean, pulls, and what it borrows."""
-    return f"{_cell(mean)} ({pulls:,}{f' + {borrowed:,}' if borrowed else ''})".strip()
 
 
 def _cell(value: float | None) -> str:

@@ -207,7 +207,21 @@
         if (!(await confirmed(paused ? "Resume the campaign? It returns to the mode before the pause." : "Pause the campaign? Asks get the fallback arm, or are refused if there is none."))) return;
         change(paused ? "/resume" : "/rules", paused ? {} : { mode: "paused" });
       });
-      $("#set-rules").addEventListener("submit", (event) => { event.preventDefault(); change("/rules", { share: Number($("#share").value) }); });
+      $("#set-rules").addEventListener("submit", (event) => { event.preventDefault(); const mode = $("#mode").value; change("/rules", { share: Number($("#share").value), ...(["paused", mode].includes(last?.rules.mode) ? {} : { mode }) }); });
+    }
+
+    function segments(view) {
+      if (!$("#segments")) return;
+      renew($("#segments"), view.segments.map((one) => {
+        const row = document.createElement("tr");
+        cell(row, one.segment, "", true);
+        cell(row, one.best ?? "");
+        one.pulls.forEach((pulls, k) => {
+          const borrowed = one.borrowed[k], count = pulls.toLocaleString("en");
+          cell(row, `${one.means[k] === null ? "" : number(Number(one.means[k].toPrecision(4)))} (${count}${borrowed ? ` + ${borrowed.toLocaleString("en")}` : ""})`.trim(), "n");
+        });
+        return row;
+      }));
     }
 
     const PAGE = 25;
@@ -346,6 +360,7 @@
       $("#evaluate-not").hidden = view.can_evaluate;
       verdict(view);
       rules(view);
+      segments(view);
       arms(view);
       charts(view);
       waiting(view);
