@@ -65,9 +65,9 @@ def test_the_joint_record_is_the_empirical_bayes_estimate():
     root = np.sqrt((n / variance).ravel())
     fit, *_ = np.linalg.lstsq(design * root[:, None], mean.ravel() * root, rcond=None)
     residual = mean.ravel() - design @ fit
-    weight = n / variance
-    leverage = weight / weight.sum(axis=0) + weight / weight.sum(axis=1, keepdims=True) - weight / weight.sum()
-    rho = ((root * residual) @ (root * residual) - 4) / (n * (1 - leverage)).sum()
+    weighted = design * root[:, None]
+    leverage = np.diag(weighted @ np.linalg.pinv(weighted))
+    rho = ((root * residual) @ (root * residual) - 4) / (n.ravel() @ (1 - leverage))
     assert block.rho == pytest.approx(rho, rel=1e-6)
     precision = 1 / (rho + 1 / n[1:])
     worth = 1 / (rho + 1 / precision.sum(axis=0))

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -34,8 +34,6 @@ from ..agents import Agent
 Pooling = Literal["none", "separate", "pooled"]
 #: Maximum number of segments with records of their own.
 MAX_SEGMENTS = 1000
-#: Passes of the additive fit.
-_PASSES = 20
 
 
 class Borrowed(NamedTuple):
@@ -176,20 +174,19 @@ def heterogeneity(n: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> tupl
     """The effect of each segment on all arms, and rho; ``n`` and ``mean`` by segment and arm, ``variance`` by arm."""
     weight = np.where(variance > 0, n / np.where(variance > 0, variance, 1.0), 0.0)
     by_arm, by_segment = weight.sum(axis=0), weight.sum(axis=1)
-    arm, segment = np.zeros(n.shape[1]), np.zeros(n.shape[0])
-    for _ in range(_PASSES):
-        arm = _ratio((weight * (mean - segment[:, None])).sum(axis=0), by_arm)
-        segment = _ratio((weight * (mean - arm)).sum(axis=1), by_segment)
-        segment -= (by_segment * segment).sum() / max(by_segment.sum(), 1e-300) * (by_segment > 0)
+    one_over = np.divide(1.0, by_segment, out=np.zeros(len(n)), where=by_segment > 0)
+    # Weighted least squares, with the effects of segments eliminated from the normal equations.
+    part, x = weight * one_over[:, None], weight * mean
+    inverse = np.linalg.pinv(np.diag(by_arm) - weight.T @ part, hermitian=True)
+    arm = inverse @ (x.sum(axis=0) - part.T @ x.sum(axis=1))
+    segment = one_over * x.sum(axis=1) - part @ arm
     residual = np.where(weight > 0, mean - arm - segment[:, None], 0.0)
-    freedom = (weight > 0).sum() - (by_arm > 0).sum() - (by_segment > 0).sum() + 1
-    leverage = _ratio(weight, by_arm) + _ratio(weight, by_segment[:, None]) - weight / max(weight.sum(), 1e-300)
-    expected = (n * np.where(weight > 0, 1.0 - leverage, 0.0)).sum()
-    if freedom <= 0 or not expected > 0:
+    solved = part @ inverse
+    leverage = weight * ((one_over + (solved * part).sum(axis=1))[:, None] - 2.0 * solved + np.diag(inverse))
+    segment -= (by_segment > 0) * (by_segment @ segment) / max(by_segment.sum(), 1e-300)
+    freedom = (weight > 0).sum() - leverage.sum()
+    expected = (n * (weight > 0) * (1.0 - leverage)).sum()
+    if freedom < 0.5 or not expected > 0:
         return segment, 0.0
-    excess = (weight * residual**2).sum() - freedom
-    return segment, float(max(excess, 0.0) / expected)
-
-
-def _ratio(a: Any, b: np.ndarray) -> np.ndarray:
-    return np.divide(a, b, out=np.zeros(np.broadcast(a, b).shape), where=b > 0)
+    excess = float((weight * residual**2).sum() - freedom)
+    return segment, max(excess, 0.0) / float(expected)
