@@ -1,7 +1,7 @@
 """Old decisions in files: everything that needs the whole log says the same as before."""
 
 import shutil
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pyarrow.parquet as pq
 import pytest
@@ -106,3 +106,15 @@ def test_the_command(campaign, tmp_path, capsys):
         main(["campaign", "archive", "c", *store, "--before", at(5).isoformat(), "--out", str(tmp_path / "old")]) == 0
     )
     assert "200 decisions" in capsys.readouterr().out
+
+
+def test_any_store_archives(store, tmp_path):
+    campaign = store.campaign("c", policy=sb.ScaleFreeUCB(L=0.1), arms=ARMS, seed=1)
+    campaign.tell_many({one: 0.1 * (one.number % 7) for one in campaign.ask(count=200)})
+    before = campaign.history()
+    assert archive(campaign, datetime.now(UTC) + timedelta(hours=1), tmp_path / "old") == (400, 200)
+    campaign.tell(campaign.ask(), 0.3)
+    assert campaign.history(first=1, count=200).equals(before)
+    verification = campaign.verify(choices=True)
+    assert verification.ok, verification
+    assert (verification.events, verification.decisions) == (402, 201)
