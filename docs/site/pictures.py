@@ -433,6 +433,69 @@ def situations() -> Drawn:
     return figure, {}
 
 
+def table(page: str, first: str) -> list[list[str]]:
+    """The rows of the table of a page of evidence whose first heading this is."""
+    text = (IMAGES.parent / "evidence" / page).read_text("utf-8")
+    return [cells for _, heading, cells in numbers.rows(text) if heading and heading[0] == first]
+
+
+@picture
+def frontier() -> Drawn:
+    """Seventy-two ways to explore: regret against lock-ins, the table of evidence/negative-results.md."""
+    figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.4), sharey=True)
+    rows = [cells for cells in table("negative-results.md", "variant") if "," in cells[2]]
+    for panel, place, title in ((axes[0], 1, "first twenty bandits"), (axes[1], 3, "other twenty")):
+        points = {}
+        for cells in rows:
+            regret = float(cells[place].split(" ")[0])
+            locked = float(cells[place + 1].split(", ")[1].rstrip("%"))
+            points[cells[0]] = regret, locked
+            known = "n − N" in cells[0] or "horizon" in cells[0] or "rounds left" in cells[0]
+            if regret < 2.3:
+                panel.plot(regret, locked, "o", color=ORANGE if known else GREY, markersize=5, alpha=0.8)
+        curve = [points[f"c = {c:g}"] for c in (0.3, 0.4)] + [points["SF-UCB (c = 0.5)"]]
+        curve += [points[f"c = {c:g}"] for c in (0.6, 0.7, 0.8, 1.0, 1.5)]
+        panel.plot(*zip(*curve, strict=True), "-", color=GREEN, linewidth=1.5)
+        panel.plot(*points["SF-UCB (c = 0.5)"], "o", color=GREEN, markersize=8)
+        panel.set(xlabel="regret, as a multiple of SF-UCB's", title=title, xlim=(0.55, 2.3), ylim=(-0.3, 9))
+    axes[0].set_ylabel("runs locked in at 10%, %")
+    axes[0].annotate("SF-UCB, other c", (1.9, 0.4), xytext=(1.45, 2.2), color=GREEN)
+    axes[0].annotate("horizon known", (0.8, 6.0), xytext=(0.95, 6.2), color=ORANGE)
+    return figure, {}
+
+
+@picture
+def fixed_budget() -> Drawn:
+    """Runs that name a wrong arm, mean over 76 problems: the table of evidence/best-arm.md."""
+    rows = table("best-arm.md", "problem")
+    (mean,) = [cells for cells in rows if cells[0] == "mean of 76"]
+    names = ("OCBA rejects", "successive rejects", "sequential halving", "variance-aware halving", "equal play")
+    figure, axes = plt.subplots(figsize=(7.2, 2.2))
+    for place, cell in enumerate(mean[3:8]):
+        axes.barh(-place, 100 * float(cell), color=GREEN if place == 0 else GREY, height=0.62)
+        axes.annotate(f"{100 * float(cell):.0f}%", (100 * float(cell), -place), xytext=(4, 0), va="center",
+                      textcoords="offset points")  # fmt: skip
+    axes.set_yticks([-place for place in range(5)], names)
+    axes.set(xlabel="runs that name a wrong arm, %", xlim=(0, 50))
+    return figure, {}
+
+
+@picture
+def stopping() -> Drawn:
+    """Rounds until LUCB and TopTwo stop, beside the lower bound: the table of evidence/fixed-confidence.md."""
+    rows = [cells for cells in table("fixed-confidence.md", "bandit") if "[" not in cells[-1]]
+    figure, axes = plt.subplots(figsize=(7.2, 2.4))
+    for place, cells in enumerate(reversed(rows)):
+        bound, lucb, top_two = (float(cell.split(" ")[0].replace(",", "")) for cell in cells[1:4])
+        axes.plot([lucb / bound, top_two / bound], [place, place], color=GREY, linewidth=1)
+        axes.plot(lucb / bound, place, "o", color=ORANGE, label="LUCB" if place == 0 else None)
+        axes.plot(top_two / bound, place, "o", color=GREEN, label="TopTwo" if place == 0 else None)
+    axes.set_yticks(range(len(rows)), [cells[0] for cells in reversed(rows)])
+    axes.set(xlabel="rounds until it stops, against the lower bound", xlim=(1, 7))
+    figure.legend(frameon=False, ncols=2, loc="outside upper center", labelcolor="linecolor")
+    return figure, {}
+
+
 @picture
 def late_rewards() -> Drawn:
     """Regret with rewards that arrive late, as a multiple of that without delay: three strategies, ten years."""

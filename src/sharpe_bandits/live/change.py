@@ -5,7 +5,7 @@
 >>> detector = ChangeDetector()
 >>> rewards = [0.1, 0.3, 0.2, 0.4] * 50 + [1.1, 1.3, 1.2, 1.4] * 50
 >>> [detector.add("A", reward) for reward in rewards].index(True)
-215
+218
 """
 
 from __future__ import annotations
