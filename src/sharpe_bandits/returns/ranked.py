@@ -383,8 +383,8 @@ class Ranking(Shown):
         scale = BASIS_POINTS if costs else 1.0
         rows = [
             [
-                c.name, f"{(-scale if costs else scale) * c.mean:z.4g}", f"{scale * c.volatility:.4g}",
-                f"{c.value:z.4g}", f"[{c.value_low:z.4g}, {c.value_high:z.4g}]", f"{c.best:.0%}",
+                c.name, f"{(-scale if costs else scale) * c.mean:z.3g}", f"{scale * c.volatility:.3g}",
+                f"{c.value:z.3g}", f"[{c.value_low:z.3g}, {c.value_high:z.3g}]", f"{c.best:.0%}",
             ]
             for c in shown
         ]  # fmt: skip
