@@ -29,10 +29,10 @@ def compiler() -> str | None:
 
 def version() -> str:
     """What the compiler calls itself."""
-    found = compiler()
-    if found is None:
+    path = compiler()
+    if path is None:
         return "none"
-    return subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    return subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
 
 
 class _Game(ctypes.Structure):
@@ -51,12 +51,12 @@ class CLoop:
     """The functions of loop.c, given policies and arms of the library."""
 
     def __init__(self) -> None:
-        found = compiler()
-        if found is None:
+        path = compiler()
+        if path is None:
             raise RuntimeError("there is no C compiler (gcc or cc) on the path")
         with tempfile.TemporaryDirectory(prefix="sharpe-bandits-loop-") as folder:  # once loaded, the file may go
             library = Path(folder) / "loop.so"
-            subprocess.run([found, *FLAGS, "-shared", "-fPIC", "-o", library, SOURCE, "-lm"], check=True)
+            subprocess.run([path, *FLAGS, "-shared", "-fPIC", "-o", library, SOURCE, "-lm"], check=True)
             self._loop = ctypes.CDLL(str(library))
 
     def play(

@@ -119,8 +119,8 @@ class RSSR(_SharpeFamily):
         return _root_signed_rssr if self.signed else _root_rssr
 
     def from_root(self, root: Any) -> Any:
-        kept = root if self.signed else np.maximum(root, 0.0)  # an unsigned root is never below 0
-        return kept * np.abs(kept)
+        h = root if self.signed else np.maximum(root, 0.0)  # an unsigned root is never below 0
+        return h * np.abs(h)
 
     slope_from_root = staticmethod(_slope_of_square)
 

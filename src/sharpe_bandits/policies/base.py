@@ -108,8 +108,8 @@ class Policy(metaclass=_PolicyType):
     def __repr__(self) -> str:
         """The parameters that are not the default ones."""
         usual = {f.name: self.title if f.name == "name" else f.default for f in dataclasses.fields(self) if f.init}
-        given = {name: self.parameter(name) for name, default in usual.items() if self.parameter(name) != default}
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+        changed = {name: self.parameter(name) for name, default in usual.items() if self.parameter(name) != default}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
     def __post_init__(self) -> None:
         unnamed = isinstance(self.name, str) and not self.name

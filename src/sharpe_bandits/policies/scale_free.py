@@ -333,14 +333,14 @@ class ScaleFreeUCB(AnyObjective):
 
     @classmethod
     def from_parameters(cls, data: dict[str, Any]) -> Policy:
-        kept = dict(data)
-        rest = kept.pop("rest", 0.0)  # of earlier versions
+        parameters = dict(data)
+        rest = parameters.pop("rest", 0.0)  # of earlier versions
         if rest:
             raise InvalidInputError(
                 f"rest={shown(rest)}: playing every arm once in a given number of rounds is no longer supported; it "
                 "had more regret and locked in more often than the default (docs/evidence/scale-free.md)"
             )
-        return super().from_parameters(kept)
+        return super().from_parameters(parameters)
 
     @property
     def formula(self) -> Callable[..., Any]:

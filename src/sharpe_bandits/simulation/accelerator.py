@@ -316,8 +316,8 @@ def _fetch(typing: Any, pool: Any, rows: Any, first: Any) -> Any:
 
         def column(number: int) -> Any:
             place = builder.gep(target.data, [builder.add(arguments[2], word(number))])
-            found = builder.gep(source, [builder.load(builder.bitcast(place, word.as_pointer()))])
-            four = builder.load(builder.bitcast(found, ir.VectorType(double, 4).as_pointer()))
+            address = builder.gep(source, [builder.load(builder.bitcast(place, word.as_pointer()))])
+            four = builder.load(builder.bitcast(address, ir.VectorType(double, 4).as_pointer()))
             four.align = 8
             return four
 

@@ -73,14 +73,14 @@ class Agent:
     direction: Direction = "max"
 
     def __init__(self, policy: Policy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:
-        listed = check_arms(arms)
+        names = check_arms(arms)
         self.policy = policy
         #: The policy as it was when the agent was made: values that its formula reads may change later; the agent's do
         #: not.
         self._described = plain(policy.to_dict())
         self.seed = whole("seed", seed, 0, 2**64 - 1)
-        self._named = isinstance(listed, list)
-        self.arms: list[Any] = listed if isinstance(listed, list) else list(range(listed))
+        self._named = isinstance(names, list)
+        self.arms: list[Any] = names if isinstance(names, list) else list(range(names))
         k = len(self.arms)
         self.horizon = None if horizon is None else whole("horizon", horizon, 2, MAX_ROUNDS)
         if self.horizon is not None:

@@ -39,8 +39,8 @@ def read(text: str | bytes) -> dict[str, Any]:
         raise UnreadableDataError(
             f"the state has format {shown(version)}, this version reads {oldest} to {FORMAT}; start a new agent"
         )
-    given = state.pop("seal" if version == 3 else "checksum", None)
-    if given != checksum({"kind": _KIND, **state}):
+    saved_checksum = state.pop("seal" if version == 3 else "checksum", None)
+    if saved_checksum != checksum({"kind": _KIND, **state}):
         raise UnreadableDataError("the state of the agent was changed after it was saved; take it from a copy")
     while (version := state.pop("format")) != FORMAT:
         state = {**_UPGRADES[version](state), "format": version + 1}
