@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.live.campaigns import Guardrail
+from sharpe_bandits.live.campaigns import Guardrail, Record
 
 ARMS = ["VWAP", "TWAP", "IS"]
 COSTS = {"VWAP": 3.0, "TWAP": 4.0, "IS": 2.0}
@@ -265,3 +265,17 @@ def test_what_was_seen_of_other_arms_is_learnt(make):
         campaign.tell(decision, 1.0, seen={decision.arm: 2.0})
     with pytest.raises(sb.errors.UnknownNameError):
         campaign.tell(decision, 1.0, seen={"POV": 2.0})
+
+
+def test_the_estimate_in_shadow_mode_is_unbiased(make):
+    """Over campaigns in which others choose with known probabilities, against the true means of the policy's choices."""
+    shares, errors = {"VWAP": 0.6, "TWAP": 0.3, "IS": 0.1}, []
+    for seed in range(25):
+        generator = np.random.default_rng(seed)
+        campaign = make(f"shadow {seed}", mode="shadow", direction="min")
+        arms = map(str, generator.choice(list(shares), 100, p=list(shares.values())))
+        requests = [Record(arm, float(generator.normal(COSTS[arm], 1.0)), propensity=shares[arm]) for arm in arms]
+        decisions = campaign.commit(requests)
+        errors.append(campaign.status().shadow.policy - np.mean([COSTS[one.choice] for one in decisions]))
+    assert abs(np.mean(errors)) < 4 * np.std(errors) / 5
+    assert np.std(errors) < 1
