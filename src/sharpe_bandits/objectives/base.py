@@ -361,12 +361,5 @@ def check_objective(objective: Any) -> Objective:
 
 
 def objective_from_dict(data: dict[str, Any]) -> Objective:
-    """The objective described by plain data (see :meth:`Objective.to_dict`).
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.from_dict({"objective": "RSSR", "L": 0.5})
-    RSSR(L=0.5)
-    """
+    """The objective described by plain data (see :meth:`Objective.to_dict`)."""
     return from_plain("objective", Objective.kinds, data)

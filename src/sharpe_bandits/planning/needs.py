@@ -109,14 +109,6 @@ class Plan(Shown):
         as given, or the defaults
     too_small : tuple[str, ...], optional
         policies that cannot play with any of the given budgets
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> problem = sb.BestArmProblem.from_gap(2, best_sharpe=3.0, gap=3.0, volatility=0.15, periods_per_year=252)
-    >>> plan = sb.plan(problem, budget=252, policies=sb.SuRSR(L=1e-5, signed=True), runs=1_000)
-    >>> max(point.budget for point in plan.points)
-    252
     """
 
     problem: BestArmProblem

@@ -67,13 +67,6 @@ def _is_required(field: Any) -> bool:
 class Policy(metaclass=_PolicyType):
     """A rule for choosing arms. Subclasses add their parameters as dataclass fields, and define ``objective``: what the
     policy tries to maximise, None if that is unknown.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> policy = sb.UCBRSSR(L=0.5)
-    >>> isinstance(policy, sb.policies.Policy), policy.name, policy.objective
-    (True, 'UCB-RSSR', RSSR(L=0.5))
     """
 
     #: Default name, as the paper writes it.
@@ -236,14 +229,7 @@ _RENAMED = {"ScaleFreeDirichlet": "ScaleFreeNPTS"}
 
 
 def policy_from_dict(data: dict[str, Any]) -> Policy:
-    """The policy described by plain data (see :meth:`Policy.to_dict`).
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.from_dict(sb.UCBRSSR(L=0.5).to_dict())
-    UCBRSSR(L=0.5)
-    """
+    """The policy described by plain data (see :meth:`Policy.to_dict`)."""
     if isinstance(data, dict) and data.get("policy") in _RENAMED:
         data = {**data, "policy": _RENAMED[data["policy"]]}
     return from_plain("policy", Policy.kinds, data)

@@ -33,14 +33,7 @@ def round_robin(arm: ArmRecord, t: int) -> float:
 
 @dataclass(frozen=True)
 class UCB1(IndexPolicy):
-    r"""UCB1 on the mean: :math:`\bar X + \sqrt{2 \ln N / s}`.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.UCB1().agent(arms=["A", "B", "C"]).ask()
-    'A'
-    """
+    r"""UCB1 on the mean: :math:`\bar X + \sqrt{2 \ln N / s}`."""
 
     title: ClassVar[str] = "UCB1"
     citation: ClassVar[str] = (
@@ -63,12 +56,6 @@ class MVLCB(IndexPolicy):
     r"""MV-LCB on the mean-variance; the index is the negative of the published one, which is minimised.
 
     .. math:: \rho\bar X - \bar V + (5 + \rho)\sqrt{\frac{\ln(1/\delta)}{2s}}, \qquad \delta = 1/n^2
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.MVLCB(rho=1.0).agent(arms=["A", "B", "C"], horizon=1_000).ask()
-    'A'
     """
 
     title: ClassVar[str] = "MV-LCB"
@@ -95,14 +82,7 @@ class MVLCB(IndexPolicy):
 
 @dataclass(frozen=True)
 class EpsilonGreedy(IndexPolicy):
-    """Plays a random arm with probability epsilon, otherwise the arm with the largest estimated objective.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.EpsilonGreedy(sb.Sharpe(L=0.1), epsilon=0.05).objective
-    Sharpe(L=0.1)
-    """
+    """Plays a random arm with probability epsilon, otherwise the arm with the largest estimated objective."""
 
     title: ClassVar[str] = "epsilon-greedy"
     citation: ClassVar[str] = "Sutton & Barto, Reinforcement Learning, 2018, section 2.2"
@@ -122,14 +102,7 @@ class EpsilonGreedy(IndexPolicy):
 
 @dataclass(frozen=True)
 class RoundRobin(IndexPolicy):
-    """Plays every arm in turn; recommends the arm with the largest estimated objective.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.RoundRobin().agent(arms=["A", "B", "C"]).ask()
-    'A'
-    """
+    """Plays every arm in turn; recommends the arm with the largest estimated objective."""
 
     title: ClassVar[str] = "Round robin"
     ignores_rewards: ClassVar[bool] = True

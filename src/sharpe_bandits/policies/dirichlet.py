@@ -59,12 +59,6 @@ class ScaleFreeNPTS(IndexPolicy):
     In each round every arm's rewards get weights from the flat Dirichlet distribution, and the arm with the largest
     reweighted ratio is played. This is exact up to 64 pulls of an arm; beyond that, the normal limit of the reweighted
     moments is used. Parameters are those of :class:`ScaleFreeUCB` except c.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.ScaleFreeNPTS(L=1e-5).agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "SF-NPTS"
@@ -101,12 +95,6 @@ class NPTS(AnyObjective):
     anchor : float | None, optional
         a reward that every arm counts as its first, without having been played; 1 in the code released with the paper
         of 2022, for rewards in [0, 1] (that code has no pilot). None: the algorithm of 2026
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.NPTS(L=1e-5).agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "ρ-NPTS"

@@ -80,13 +80,6 @@ class LUCB(FixedConfidencePolicy):
         an arm whose h is within epsilon of the best one's is good enough
     pilot_pulls : int, optional
         pulls of every arm before arms are first judged
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> agent = sb.policies.LUCB(L=0.1, delta=0.05).agent(arms=["A", "B", "C"])
-    >>> agent.ask(), agent.done
-    ('A', False)
     """
 
     title: ClassVar[str] = "LUCB"
@@ -131,13 +124,6 @@ class TopTwo(LUCB):
     best one is played while :math:`s_1^2/\hat W_1 < \sum_{i \ne 1} s_i^2/\hat W_i`; both sides are equal at the optimal
     allocation, which needs the fewest pulls. An arm with fewer than :math:`\sqrt t - K/2` pulls is played first.
     Parameters are those of LUCB.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> agent = sb.TopTwo(L=0.1, delta=0.05).agent(arms=["A", "B", "C"])
-    >>> agent.ask(), agent.done
-    ('A', False)
     """
 
     title: ClassVar[str] = "TopTwo"

@@ -97,12 +97,6 @@ class GRAUCB(_GRA):
     r"""GRA-UCB on the mean-variance; the index is the negative of the printed one, which is minimised.
 
     .. math:: \rho\left(\bar X + \sqrt{\ln N / s}\right) - \frac{(s-1)\bar V}{\chi^2_{1-\alpha,\,s-1}}
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.GRAUCB(rho=1.0).agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "GRA-UCB"
@@ -135,12 +129,6 @@ class ModifiedGRAUCB(_GRA):
     ``form="authors"`` is the released code,
     :math:`(\bar X^2 + \sqrt{\ln N/s}) / (L + (s-1)\bar V/\chi^2_{1-\alpha,\,s-1})`, where only the arm just played has
     its index updated (all are updated at the end of the pilot). That code divides the variance by s: ``ddof=0``.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.ModifiedGRAUCB(L=0.5).agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "Modified-GRA-UCB"

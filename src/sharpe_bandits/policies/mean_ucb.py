@@ -57,12 +57,6 @@ class UCBV(_OnMean):
     r"""UCB-V on the mean of rewards between 0 and 1.
 
     The index is :math:`\bar X + \sqrt{2\zeta V \ln N/s} + 3\zeta\ln N/s` with :math:`\zeta = 1.2`.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.UCBV().agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "UCB-V"
@@ -78,12 +72,6 @@ class UCBTuned(_OnMean):
     r"""UCB-Tuned on the mean of rewards between 0 and 1.
 
     The index is :math:`\bar X + \sqrt{\ln N/s\ \min(1/4,\ V + \sqrt{2\ln N/s})}`.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.UCBTuned().agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "UCB-Tuned"
@@ -99,12 +87,6 @@ class KLUCB(_OnMean):
 
     The index is the largest q with :math:`s\,\mathrm{kl}(\bar X, q) \le \ln N`, where kl is the divergence between
     Bernoulli distributions.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.KLUCB().agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "KL-UCB"

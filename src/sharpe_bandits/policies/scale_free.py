@@ -312,12 +312,6 @@ class ScaleFreeUCB(AnyObjective):
         count pulls as s (1 - r)/(1 + r) if r > 0, where r is the autocorrelation of an arm's rewards from pull to pull,
         corrected for its small-sample bias. For autocorrelated arms that advance only when they are played
         (``clock="pulls"``). Not for arms that advance in every round: there it makes things worse
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.ScaleFreeUCB(L=1e-5).agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "SF-UCB"
@@ -388,12 +382,6 @@ class SlidingWindowUCB(_Forgetting):
         as for :class:`ScaleFreeUCB`
     window : int, optional
         number of rounds remembered, at most a million; about as long as arms stay the same, or a little less
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.SlidingWindowUCB(L=1e-5, window=500).agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "SW-SF-UCB"
@@ -427,12 +415,6 @@ class DiscountedUCB(_Forgetting):
         as for :class:`ScaleFreeUCB`
     discount : float, optional
         gamma, between 0 and 1; about 1 / (1 - discount) rounds are remembered
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.DiscountedUCB(L=1e-5, discount=0.99).agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "D-SF-UCB"
@@ -460,12 +442,6 @@ class ScaleFreeIMED(AnyObjective):
     Minimises :math:`\frac{s_i-2}{2}\ln(1 + (\hat h_{\max} - \hat h_i)^2 / \hat W_i) + \ln s_i`.
 
     Parameters are those of :class:`ScaleFreeUCB` except c: there is nothing to tune.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.ScaleFreeIMED(objective=sb.Sharpe(L=1e-5)).agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "SF-IMED"
@@ -495,12 +471,6 @@ class ScaleFreeTS(AnyObjective):
         as for :class:`ScaleFreeUCB`
     optimistic : bool, optional
         use :math:`\hat h` itself if z is below 0: less regret, somewhat more runs that lock in
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.ScaleFreeTS(L=1e-5).agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "SF-TS"

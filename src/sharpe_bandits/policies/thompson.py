@@ -76,12 +76,6 @@ def normal_gamma(arm: ArmRecord, t: int, L: float) -> float:
 class ThompsonSampling(IndexPolicy):
     r"""Gaussian Thompson sampling on the mean: :math:`\theta \sim N(\bar X, \sigma_0^2/(s+1))`, with known
     ``variance``.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.ThompsonSampling(variance=1.0).agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "Thompson sampling"
@@ -102,14 +96,7 @@ class ThompsonSampling(IndexPolicy):
 
 @dataclass(frozen=True)
 class MTS(IndexPolicy):
-    r"""MTS: Thompson sampling on the mean alone, :math:`\theta \sim N(\bar X, 1/s)`.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.MTS().agent(arms=["A", "B", "C"]).ask()
-    'A'
-    """
+    r"""MTS: Thompson sampling on the mean alone, :math:`\theta \sim N(\bar X, 1/s)`."""
 
     title: ClassVar[str] = "MTS"
     citation: ClassVar[str] = "Zhu & Tan, Thompson Sampling Algorithms for Mean-Variance Bandits, 2020, MTS"
@@ -124,14 +111,7 @@ class MTS(IndexPolicy):
 
 @dataclass(frozen=True)
 class VTS(IndexPolicy):
-    r"""VTS: Thompson sampling for the smallest variance, argmax of :math:`-1/\tau`.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.VTS().agent(arms=["A", "B", "C"]).ask()
-    'A'
-    """
+    r"""VTS: Thompson sampling for the smallest variance, argmax of :math:`-1/\tau`."""
 
     title: ClassVar[str] = "VTS"
     citation: ClassVar[str] = "Zhu & Tan, Thompson Sampling Algorithms for Mean-Variance Bandits, 2020, VTS"
@@ -146,14 +126,7 @@ class VTS(IndexPolicy):
 
 @dataclass(frozen=True)
 class MVTS(IndexPolicy):
-    r"""MVTS on the mean-variance: argmax of :math:`\rho\theta - 1/\tau`.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.MVTS(rho=1.0).agent(arms=["A", "B", "C"]).ask()
-    'A'
-    """
+    r"""MVTS on the mean-variance: argmax of :math:`\rho\theta - 1/\tau`."""
 
     title: ClassVar[str] = "MVTS"
     citation: ClassVar[str] = f"Zhu & Tan, Thompson Sampling Algorithms for Mean-Variance Bandits, 2020; {PAPER}, eq. 4"
@@ -180,12 +153,6 @@ class ModifiedMVTS(IndexPolicy):
     :math:`\theta^2 / (L + 1/\tau)`. ``form="authors"`` is the released code for uniform arms: a Pareto posterior of the
     upper end, :math:`u \sim \mathrm{Pareto}(1/2 + s, \max(1/2, \max x))`, index :math:`(u/2)^2/(L + u^2/12)`;
     since that increases with u, arms are compared by :math:`\ln u`, whatever L is.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.ModifiedMVTS(L=0.5, form="repaired").agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "Modified-MVTS"
@@ -214,12 +181,6 @@ class NormalGammaTS(IndexPolicy):
 
     Argmax of :math:`\theta^2/(L+1/\tau)`. The square loses the sign: if means can be below 0, it may lock in to losing
     arms (see docs/evidence/scale-free.md).
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.NormalGammaTS(L=0.5).agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "NG-TS"
@@ -245,12 +206,6 @@ class SRTS(IndexPolicy):
     For normal rewards it tends to :math:`\mu/(L_0 + \rho\sigma^2)`, SR-like with the regulariser :math:`L_0/\rho`. Its
     prior and the unit variance of :math:`\theta` have a scale: on small rewards it explores all arms equally, on large
     ones it locks in.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.SRTS(L=0.5).agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "SRTS"

@@ -90,12 +90,6 @@ class UUCB(IndexPolicy):
         played), from the "absolute" value of the difference, or minus infinity ("barred")
     ddof : int, optional
         1 for the unbiased variance, 0 for the one that divides by s, as in the released code (with "plus" only)
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.UUCB(epsilon0=0.5).agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "U-UCB"

@@ -177,12 +177,6 @@ class UCBSRLike(_UCBSharpe):
         as for :class:`UCBRSSR`
     first_term : FirstTerm, optional
         "theorem" as above, or "equation": :math:`\bar X / \bar V`, infinite while the variance is 0
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.UCBSRLike(L=0.5).agent(arms=["A", "B", "C"]).ask()
-    'A'
     """
 
     title: ClassVar[str] = "UCB-SR-like"

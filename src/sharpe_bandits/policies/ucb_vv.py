@@ -14,14 +14,7 @@ def index(arm: ArmRecord, t: int) -> float:
 
 @dataclass(frozen=True)
 class UCBVV(IndexPolicy):
-    r"""UCB-VV: :math:`\bar V_i + \epsilon_i`, :math:`\epsilon_i = \sqrt{2 \ln N / s_i}`, on the variance.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.UCBVV().agent(arms=["A", "B", "C"]).ask()
-    'A'
-    """
+    r"""UCB-VV: :math:`\bar V_i + \epsilon_i`, :math:`\epsilon_i = \sqrt{2 \ln N / s_i}`, on the variance."""
 
     title: ClassVar[str] = "UCB-VV"
     citation: ClassVar[str] = f"{PAPER}, appendix A, Algorithm UCB-VV"

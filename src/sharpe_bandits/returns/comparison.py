@@ -83,16 +83,6 @@ class Comparison(Shown):
         possible problems with the returns, each with its remedy
     by, aversion : JudgedBy and float
         what is compared, and for "mean-risk" the mean that a unit of standard deviation is worth
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import sharpe_bandits as sb
-    >>> rng = np.random.default_rng(1)
-    >>> returns = {"A": rng.normal(0.001, 0.01, 500), "B": rng.normal(0, 0.01, 500)}
-    >>> comparison = sb.compare(returns, kind="returns", periods_per_year=252, replications=200)
-    >>> [(difference.first, difference.second) for difference in comparison.differences]
-    [('A', 'B')]
     """
 
     differences: tuple[Difference, ...]

@@ -96,16 +96,6 @@ class Replay(Shown):
         what was replayed
     yardstick : Yardstick, optional
         what players are judged by: the Sharpe ratio, or for costs mean cost plus risk
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import sharpe_bandits as sb
-    >>> rng = np.random.default_rng(1)
-    >>> returns = {"A": rng.normal(0.001, 0.01, 500), "B": rng.normal(0, 0.01, 500)}
-    >>> replay = sb.replay(returns, [sb.ScaleFreeUCB(L=1e-5)], kind="returns", periods_per_year=252, runs=2)
-    >>> replay.players[0].name
-    'SF-UCB'
     """
 
     players: tuple[Player, ...]
