@@ -16,6 +16,7 @@ import pytest
 from docs.site import links, numbers, reference
 
 import sharpe_bandits as sb
+from tests import matrix
 
 ROOT = Path(__file__).parent.parent
 TABLES = tomllib.loads((ROOT / "docs" / "site" / "numbers.toml").read_text("utf-8"))["table"]
@@ -175,3 +176,13 @@ def test_community_files_agree():
     assert f"repository-code: {project['urls']['Source']}" in citation
     assert project["urls"]["Source"] in (ROOT / "SECURITY.md").read_text("utf-8")
     assert json.dumps("Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits") in citation
+
+
+def test_classifiers_claim_the_versions_of_python_that_were_tested():
+    """By the table that ``make matrix`` fills."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    claimed = {c.rpartition(" ")[2] for c in project["classifiers"] if ":: Python :: 3." in c}
+    assert claimed == matrix.tested_versions(matrix.PAGE.read_text("utf-8"))
+    row = "| 3.12.1 | 0.61.2 | 2.2.6 | {} |\n"
+    assert matrix.tested_versions(matrix.BEGIN + row.format("288 passed, 1 skipped")) == {"3.12"}
+    assert not matrix.tested_versions(matrix.BEGIN + row.format("288 passed") + row.format("1 failed, 287 passed"))
