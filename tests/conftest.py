@@ -24,6 +24,7 @@ def examples(share):
 def pytest_configure(config: pytest.Config) -> None:
     """Keep compiled kernels between test runs, inside the project and apart from the user's own."""
     os.environ.setdefault("SHARPE_BANDITS_CACHE", str(config.rootpath / ".pytest_cache" / "kernels"))
+    os.environ.pop("COLUMNS", None)  # workers of pytest-xdist have it; tables have the width that they have in a file
     # The compiler makes millions of objects that live on: looking through them again and again takes an eighth of it.
     gc.set_threshold(100_000, 50, 100)
 
