@@ -23,7 +23,7 @@ OLDEST = {"3.11": "0.61", "3.12": "0.61", "3.13": "0.61", "3.14": "0.63"}
 #: Recorded digests, the plain-Python twin, fast kernels against the reference, agents, campaigns, returns, the command line.
 PLAYED = "tests/test_digests.py::test_what_is_played_has_not_changed"
 SHORT = (
-    f"{PLAYED}[0-simulate]", f"{PLAYED}[1-agents]", f"{PLAYED}[0-identify]", "tests/policies/test_golden.py",
+    f"{PLAYED}[0-simulate-4]", f"{PLAYED}[1-agents-4]", f"{PLAYED}[0-identify-1]", "tests/policies/test_golden.py",
     "tests/simulation/test_reference.py", "tests/live/agents/test_index.py", "tests/live/campaigns/test_sqlite.py",
     "tests/returns/test_statistics.py", "tests/cli/test_program.py",
 )  # fmt: skip
