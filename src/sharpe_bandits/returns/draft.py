@@ -124,10 +124,15 @@ def drafted(
     return draft
 
 
+#: Longer names are not suggested in errors.
+_LONGEST_NAME = 100
+
+
 def _numeric(source: sources.Source, chosen: list[int], error: str) -> str:
     """The columns that begin with numbers, as the value of the option that an error ends with."""
     names = [source.names[p] for p in chosen if _begins_with_a_number(source, p)]
-    return repr(names) if error.endswith("columns=") and 0 < len(names) <= _FEW else ""
+    brief = 0 < len(names) <= _FEW and max(map(len, names)) <= _LONGEST_NAME
+    return repr(names) if error.endswith("columns=") and brief else ""
 
 
 def _begins_with_a_number(source: sources.Source, position: int) -> bool:
