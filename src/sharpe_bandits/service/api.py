@@ -23,6 +23,7 @@ from ..live.campaigns import (
     Cancel,
     Change,
     Record,
+    RecordAll,
     Resume,
     RetireArm,
     Suspend,
@@ -144,10 +145,10 @@ async def tell(request: Request, name: str, body: TellBody) -> Response:
 
 @router.post("/campaigns/{name}/records", summary="Record decisions of others", response_model=Decisions)
 async def record(request: Request, handle: Handle, body: RecordsBody) -> Response:
-    """The policy learns from them, and what it would have chosen is logged beside them."""
+    """All of them or none. The policy learns from them, and what it would have chosen is logged beside them."""
     by, actor = Decider.HISTORY if body.history else Decider.EXTERNAL, _actor(request)
     records = [Record(**one.model_dump() | {"worker": one.worker or actor, "by": by}) for one in body.records]
-    decisions = await asyncio.gather(*map(handle.commits.do, records))
+    decisions = await handle.commits.do(RecordAll(records))
     return answer({"decisions": [decision.to_dict() for decision in decisions], "next": None})
 
 

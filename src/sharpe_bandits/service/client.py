@@ -384,7 +384,8 @@ class RemoteCampaign(CampaignInterface):
         return errors
 
     def _do_all(self, requests: Sequence[Record]) -> None:
-        self._record(list(requests))
+        for begin in range(0, len(requests), MAX_BATCH // 10):
+            self._record(list(requests[begin : begin + MAX_BATCH // 10]))
 
     def _record(self, records: list[Record]) -> list[Decision]:
         items = [

@@ -164,7 +164,9 @@ BAD = [
     (lambda c: c.tell(1, 1.0, weight=0.0), "weight"),
     (lambda c: c.amend(1, 2.0), "no reward to amend"),
     (lambda c: c.load_history([{"arm": "IS"}]), "row 1 needs"),
-    (lambda c: c.load_history([{"arm": "POV", "reward": 1.0}]), "'POV'"),
+    (lambda c: c.load_history([{"arm": "IS", "reward": 1.0}, {"arm": "POV", "reward": 1.0}]), "row 2: .*'POV'"),
+    (lambda c: c.load_history([{"arm": "IS", "reward": "1"}, {"arm": "IS", "reward": "abc"}]), "row 2: .*'abc'"),
+    (lambda c: c.load_history([{"arm": arm, "reward": 1.0, "key": "k"} for arm in ("IS", ARMS[0])]), "the key 'k'"),
     (lambda c: c.set(guardrails=[{"kind": "mean"}]), "a kind and a limit"),
     (lambda c: c.set(guardrails=[Guardrail("mean", 1.0, action="control")]), "control="),
     (lambda c: c.set(webhook="http://example.com"), "https://"),
@@ -230,7 +232,8 @@ def test_a_history_is_a_warm_start(make, tmp_path):
     pyarrow.parquet.write_table(pa.Table.from_pylist(rows), path)
     campaign, agent = make(), POLICY.agent(ARMS, seed=3)
     assert campaign.load_history(path) == 90
-    assert campaign.load_history(rows) == 90  # the same rows: nothing changes
+    named = [{"algo": row["arm"], "bps": row["reward"]} for row in rows]
+    assert campaign.load_history(named, arm="algo", reward="bps") == 0  # the same rows: nothing changes
     for row in rows:
         agent.tell(row["arm"], row["reward"])
     assert campaign.agent().to_json() == agent.to_json()

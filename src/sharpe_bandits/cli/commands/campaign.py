@@ -62,6 +62,8 @@ def add(campaign: argparse.ArgumentParser) -> None:
 
     past = add_action(actions, "load-history", "learn from decisions before the campaign", _load_history)
     past.add_argument("file", type=Path, help=".parquet or .csv with columns arm and reward")
+    for name in ("arm", "reward"):
+        past.add_argument(f"--{name}", default=name, metavar="COLUMN", help=f"column with the {name} ({name})")
 
     amend = add_action(actions, "amend", "correct the reward of a decision", _amend)
     amend.add_argument("number", type=int, help="number of the decision")
@@ -251,8 +253,8 @@ def _record(options: argparse.Namespace) -> None:
 
 
 def _load_history(options: argparse.Namespace) -> None:
-    rows = open_campaign(options).load_history(options.file)
-    say(options, {"rows": rows}, f"{rows:,} decisions of {options.file} are part of the campaign")
+    rows = open_campaign(options).load_history(options.file, arm=options.arm, reward=options.reward)
+    say(options, {"rows": rows}, f"{rows:,} new decisions of {options.file} recorded")
 
 
 def _amend(options: argparse.Namespace) -> None:

@@ -25,6 +25,7 @@ from .requests import Ask as Ask
 from .requests import Cancel as Cancel
 from .requests import Change as Change
 from .requests import Record as Record
+from .requests import RecordAll as RecordAll
 from .requests import Resume as Resume
 from .requests import RetireArm as RetireArm
 from .requests import Suspend as Suspend

@@ -20,7 +20,7 @@ from .interface import CampaignInterface
 from .log import history, log_page
 from .records import Decision, Evaluation, Event, EventKind, LogEntry, Verification, plain_details, utc_time
 from .remarks import LAST, LEAST, remarks_on
-from .requests import MAX_BATCH, AcceptClock, Notified, Record, Request, Tell, number_of
+from .requests import MAX_BATCH, AcceptClock, Notified, Record, RecordAll, Request, Tell, number_of
 from .settings import Settings
 from .state import State, bounded_shares
 from .status import Status, status_of
@@ -112,9 +112,7 @@ class Campaign(CampaignInterface):
         return result
 
     def _do_all(self, requests: Sequence[Record]) -> None:
-        for result in self.commit(requests):
-            if isinstance(result, SharpeBanditsError):
-                raise result
+        self._do(RecordAll(requests))
 
     def weights(self, *, max: float = 1.0, min: float = 0.0, segment: str | None = None) -> dict[Any, float]:
         low, high = probability("min", min), probability("max", max)

@@ -157,23 +157,26 @@ class CampaignInterface(ABC):
         """
         return self._do(Record(arm, reward, **options))
 
-    def load_history(self, source: Any) -> int:
+    def load_history(self, source: Any, *, arm: str = "arm", reward: str = "reward") -> int:
         """Learn from decisions before the campaign: they count as if they had been told, and are marked as history.
 
-        Loading the same rows again changes nothing. Returns the number of rows.
+        Returns the number of new rows: loading the same rows again changes nothing. If a row is refused, none is
+        recorded (a service takes 1,000 at a time).
 
         Parameters
         ----------
         source : Any
             a Parquet or CSV file, an Arrow table, a frame, or a list of mappings, with columns ``arm`` and ``reward``
             and, if they are known, ``key``, ``propensity``, ``weight``, ``covariate`` and ``segment``
+        arm, reward : str, optional
+            the columns that have them, if they have other names
         """
         from .past import past_records
 
-        records = past_records(source)
-        for begin in range(0, len(records), MAX_BATCH // 10):
-            self._do_all(records[begin : begin + MAX_BATCH // 10])
-        return len(records)
+        records = past_records(source, self.arms, {"arm": arm, "reward": reward})
+        known = self.numbers_of(str(record.key) for record in records)
+        self._do_all(records)
+        return len({record.key for record in records} - known.keys())
 
     def amend(self, decision: Decision | int, reward: float, why: str | None = None, *, by: str | None = None) -> None:
         """Correct a wrong reward: both values stay in the log, and the state becomes what it would be with the new one
@@ -349,7 +352,7 @@ class CampaignInterface(ABC):
 
     @abstractmethod
     def _do_all(self, requests: Sequence[Record]) -> None:
-        """Record decisions together; raises the first error."""
+        """Record all decisions, or none if one is refused."""
 
     @abstractmethod
     def _decisions_made(self) -> int:

@@ -9,28 +9,47 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidInputError, UnreadableDataError, require, shown
+from ...errors import InvalidInputError, UnknownNameError, UnreadableDataError, require, shown, unknown
 from .records import Decider
 from .requests import Record
+from .rules import arm_of
 
-_COLUMNS = ("arm", "reward", "key", "propensity", "weight", "covariate", "segment")
+_NUMBERS = ("reward", "propensity", "weight", "covariate")
+_COLUMNS = ("arm", "key", "segment", *_NUMBERS)
 
 
-def past_records(source: Any) -> list[Record]:
-    """A request per row. A row without a key gets one from its content and place, so that it is loaded only once."""
+def past_records(source: Any, arms: list[Any], columns: Mapping[str, str]) -> list[Record]:
+    """A request per row. A row without a key gets one from its content and place, so that it is loaded only once.
+
+    ``columns``: those that have another name in the source.
+    """
     records = []
     for place, row in enumerate(_rows(source), 1):
-        if not isinstance(row, Mapping) or row.get("arm") is None or row.get("reward") is None:
-            raise InvalidInputError(f"row {place} needs an arm and a reward, got {shown(row)}; nothing was recorded")
-        values = {name: row[name] for name in _COLUMNS if row.get(name) is not None}
+        if not isinstance(row, Mapping) or any(row.get(column) is None for column in columns.values()):
+            raise InvalidInputError(
+                f"row {place} needs an arm and a reward, in columns {' and '.join(columns.values())}, got "
+                f"{shown(row)}; nothing was recorded"
+            )
+        found = {name: row.get(columns.get(name, name)) for name in _COLUMNS}
+        values = {name: _number(x) if name in _NUMBERS else x for name, x in found.items() if x is not None}
         if "key" not in values:
             content = json.dumps([place, {name: str(value) for name, value in sorted(values.items())}])
             values["key"] = f"history-{hashlib.sha256(content.encode()).hexdigest()[:24]}"
         try:
+            if (arm := arm_of(arms, values["arm"])) not in arms:
+                raise unknown("arm", arm, arms)
             records.append(Record(**{**values, "key": str(values["key"])}, worker="history", by=Decider.HISTORY))
-        except InvalidInputError as error:
-            raise InvalidInputError(f"row {place}: {error}; nothing was recorded") from None
+        except (InvalidInputError, UnknownNameError) as error:
+            raise type(error)(f"row {place}: {error}; nothing was recorded") from None
     return records
+
+
+def _number(x: Any) -> Any:
+    """A number that a file has as text, since another row of its column is no number."""
+    try:
+        return float(x) if isinstance(x, str) else x
+    except ValueError:
+        return x
 
 
 def _rows(source: Any) -> list[Any]:

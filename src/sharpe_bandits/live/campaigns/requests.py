@@ -226,6 +226,13 @@ class Record:
 
 
 @dataclass
+class RecordAll:
+    """Decisions that somebody else made: all of them or none."""
+
+    records: Sequence[Record]
+
+
+@dataclass
 class _Act:
     """Something that somebody does, and why."""
 
@@ -319,7 +326,10 @@ class AcceptClock:
     """Accept the store's clock as it is now, even though it is before the last event."""
 
 
-Request = Ask | Tell | Record | Cancel | Amend | AddArm | RetireArm | Change | Suspend | Resume | Notified | AcceptClock
+Request = (
+    Ask | Tell | Record | RecordAll | Cancel | Amend | AddArm | RetireArm | Change | Suspend | Resume | Notified
+    | AcceptClock
+)  # fmt: skip
 
 
 def number_of(decision: Decision | int) -> int:

@@ -39,6 +39,7 @@ from .requests import (
     Change,
     Notified,
     Record,
+    RecordAll,
     Request,
     Resume,
     RetireArm,
@@ -116,7 +117,9 @@ class Transaction:
 
         Decisions expire before one is made, whether or not it can be made.
         """
-        if isinstance(request, Ask | Record) and any(self._known[key] is None for key in _decisions_of(request)):
+        if isinstance(request, Ask | Record | RecordAll) and any(
+            self._known[key] is None for key in _decisions_of(request)
+        ):
             self._expire()
         events, new, last_hash = len(self.events), len(self._new), self._hash
         next_expiry, outcomes = self._next_expiry, dict(self._outcomes)
@@ -162,6 +165,8 @@ class Transaction:
                 return self._tell(request)
             case Record():
                 return self._record(request)
+            case RecordAll():
+                return [self._record(one) for one in request.records]
             case Cancel():
                 self._cancel(request)
             case Amend():
@@ -520,6 +525,8 @@ def _decisions_of(request: Request) -> list[int | str]:
             return request.decisions
         case Record():
             return [request.full_key(GENERATED_KEY_PREFIX)]
+        case RecordAll():
+            return [one.full_key(GENERATED_KEY_PREFIX) for one in request.records]
         case Cancel() | Amend():
             return [int(request.decision)]  # type: ignore[arg-type]
         case _:
