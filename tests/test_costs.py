@@ -107,7 +107,7 @@ def test_an_agent_that_is_told_costs_chooses_as_one_told_their_negatives(policy)
     agent, twin = policy.agent(arms=NAMES, seed=4, direction="min"), policy.agent(arms=NAMES, seed=4)
     assert play(agent, costs) == play(twin, -costs)
     assert agent.recommend() == twin.recommend()
-    assert agent.values() == twin.values()
+    assert agent.values() == {arm: -value for arm, value in twin.values().items()}
     for arm, known in twin.statistics().items():
         assert agent.statistics()[arm][:5] == known[:5]
         assert agent.estimates()[arm] == (-known.mean, known.variance)
@@ -148,6 +148,7 @@ def test_an_agent_warns_of_a_ratio_of_costs():
         sb.errors.RewardWarning, match=r"minus the costs.*RSSR, and the mean of every arm is below 0.*MeanRisk"
     ):
         play_in_turn(agent)
+    assert "direction=" not in agent.reward_warning()
 
 
 # --- campaigns --------------------------------------------------------------------------------------------------------
@@ -158,7 +159,7 @@ def test_a_campaign_of_costs_is_the_agent_of_costs(tmp_path):
     campaign = store.campaign("orders", policy=POLICY, arms=NAMES, direction="min", explore=0.8)
     agent = POLICY.agent(arms=NAMES, direction="min")
     told = {name: [] for name in NAMES}
-    for row in drawn(80):
+    for row in drawn(400):
         decision = campaign.ask()
         cost = float(row[NAMES.index(decision.arm)])
         campaign.tell(decision, cost)
@@ -171,8 +172,11 @@ def test_a_campaign_of_costs_is_the_agent_of_costs(tmp_path):
         mean, sd = np.mean(told[arm.arm]), np.std(told[arm.arm], ddof=1)
         assert arm.mean == pytest.approx(mean)
         assert arm.mean_interval[0] < mean < arm.mean_interval[1]
-        assert arm.value == pytest.approx(-mean - 0.5 * sd)
-        assert arm.value_interval[0] < arm.value < arm.value_interval[1]
+        assert arm.value == pytest.approx(mean + 0.5 * sd) == pytest.approx(agent.values()[arm.arm])
+        assert agent.intervals()[arm.arm][:3] == pytest.approx((arm.value, *arm.value_interval))
+        for of, low, high in ((sb.Mean(), *arm.mean_interval), (sb.MeanRisk(aversion=0.5), *arm.value_interval)):
+            sequence = sb.confidence_sequence(-np.array(told[arm.arm]), of, arms=len(NAMES))
+            assert (-high, -low) == pytest.approx((sequence.low[-1], sequence.high[-1]))
     assert campaign.settings["direction"] == "min"
     assert campaign.verify(choices=True).ok
     rewards = campaign.history().column("reward").to_pylist()
@@ -193,7 +197,7 @@ def test_a_default_cost_of_a_lease_that_ran_out_is_a_cost(tmp_path):
     assert {arm.mean for arm in campaign.status().arms if arm.pulls} == {30.0}
 
 
-def test_the_view_of_a_dashboard_has_costs_and_values_of_minus_the_cost(tmp_path):
+def test_the_view_of_a_dashboard_has_costs_and_values_as_costs(tmp_path):
     from sharpe_bandits.service.view import View
 
     campaign = sb.Store(tmp_path / "store.db").campaign("c", policy=POLICY, arms=["a", "b"], direction="min")
@@ -206,7 +210,7 @@ def test_the_view_of_a_dashboard_has_costs_and_values_of_minus_the_cost(tmp_path
         assert low < arm["mean"] < high
         assert arm["mean"] > 3.0
         assert arm["sharpe"] == pytest.approx(-arm["mean"] / arm["standard_deviation"])
-        assert arm["value"] == pytest.approx(-arm["mean"] - 0.5 * arm["standard_deviation"])
+        assert arm["value"] == pytest.approx(arm["mean"] + 0.5 * arm["standard_deviation"])
     assert view["best"] == "a"
     values = view["series"]["value"][view["series"]["arms"].index("a")]
     assert [v for v in values if v is not None][-1] == pytest.approx(view["arms"][0]["value"])

@@ -59,7 +59,7 @@ export interface paths {
         put?: never;
         /**
          * Record decisions of others
-         * @description The policy learns from them, and what it would have chosen is logged beside them.
+         * @description All of them or none. The policy learns from them, and what it would have chosen is logged beside them.
          */
         post: operations["record_api_campaigns__name__records_post"];
         delete?: never;
@@ -101,8 +101,8 @@ export interface paths {
         };
         /**
          * Status of a campaign
-         * @description Arms with pulls, pending pulls, estimates and fixed-time 95% intervals; rounds spent; settings. The view of the
-         *     dashboard has time-uniform intervals.
+         * @description Arms with pulls, pending pulls, estimates and 95% intervals, time-uniform ones unless the policy forgets; rounds
+         *     spent; settings.
          */
         get: operations["status_api_campaigns__name__get"];
         put?: never;
@@ -844,7 +844,7 @@ export interface components {
          *     mean_interval : tuple[float, float] | None
          *         its time-uniform 95% interval; None if it is too early
          *     value_difference, value_interval : float | None and tuple[float, float] | None
-         *         the same of the policy's objective, in which larger is better; of its root if the objective is a square
+         *         the same of the policy's objective, for costs as a cost; of its root if the objective is a square
          *     weighted_means : tuple[float, float]
          *         mean reward weighted by the weights told (1 where none was)
          */
@@ -1636,6 +1636,11 @@ export interface components {
             rho: number | null;
             /** Broken Guardrails */
             broken_guardrails: number;
+            /**
+             * Intervals
+             * @enum {string}
+             */
+            intervals: "at all times" | "fixed-time";
             /** Settings */
             settings: {
                 [key: string]: unknown;
@@ -1811,6 +1816,11 @@ export interface components {
             rho: number | null;
             /** Broken Guardrails */
             broken_guardrails: number;
+            /**
+             * Intervals
+             * @enum {string}
+             */
+            intervals: "at all times" | "fixed-time";
             /** Rules In Words */
             rules_in_words: {
                 [key: string]: string;
@@ -1823,11 +1833,6 @@ export interface components {
             arms_count: number;
             /** Confidence */
             confidence: number;
-            /**
-             * Intervals
-             * @enum {string}
-             */
-            intervals: "at all times" | "fixed-time";
             /** Periods Per Year */
             periods_per_year: number | null;
             /** Rewards To Decide */

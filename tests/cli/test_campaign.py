@@ -208,7 +208,7 @@ def test_rules_are_set_and_shown(run, desk):
     assert "rate of error, limit 0.05: pause" in run("set", "desk", "--guardrails", rail)
     assert "asks get value" in run("pause", "desk", "--fallback", "value")
     assert run("ask", "desk", "--key", "k", "--tag", "city=NY").endswith("\tvalue\n")
-    assert "recorded for decision" in run("tell", "desk", "k", 0.5, "--by-key", "--metric", "error=0", "--weight", 2)
+    assert "recorded for decision" in run("tell", "desk", "k", 0.5, "--metric", "error=0", "--weight", 2)
     assert "mode: live" in run("resume", "desk")
     assert "suspended: momentum" in run("suspend", "desk", "momentum")
     assert "suspended" not in run("resume", "desk", "momentum")

@@ -29,10 +29,9 @@ MIN_PULLS_FOR_WARNING = 10
 #: Whether rewards are maximised, or are costs, which are minimised.
 Direction = Literal["max", "min"]
 #: The remedy where every mean is below the hurdle.
-MEAN_RISK = (
-    "Use an objective that never rewards risk, as in ScaleFreeUCB(objective=MeanRisk(aversion=0.5)); if rewards are "
-    'costs, agents and campaigns with direction="min" take and show them as costs'
-)
+MEAN_RISK = "Use an objective that never rewards risk, as in ScaleFreeUCB(objective=MeanRisk(aversion=0.5))"
+#: What is added to it where rewards are not told as costs.
+AS_COSTS = '; if rewards are costs, agents and campaigns with direction="min" take and show them as costs'
 #: How a policy forgets that forgets nothing: see :attr:`IndexPolicy.forgetting`.
 NO_FORGETTING = (0, 1.0)
 
@@ -189,7 +188,7 @@ class Policy(metaclass=_PolicyType):
         ):
             return (
                 f"{self.name} maximises {type(objective).__name__}, and the mean of every arm is below {rate:g}, where "
-                f"it rewards risk: of two arms with the same loss the riskier one looks better. {MEAN_RISK}"
+                f"it rewards risk: of two arms with the same loss the riskier one looks better. {MEAN_RISK}{AS_COSTS}"
             )
         for arm, pulls, mean, _ in arms if objective.rewards_losses else ():
             if pulls >= MIN_PULLS_FOR_WARNING and mean < rate:

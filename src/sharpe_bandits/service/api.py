@@ -211,8 +211,8 @@ def _policy(given: str | dict[str, Any], L: float | None, risk_free: float) -> P
 
 @router.get("/campaigns/{name}", summary="Status of a campaign", response_model=models.StatusModel)
 def status(handle: Handle) -> Response:
-    """Arms with pulls, pending pulls, estimates and fixed-time 95% intervals; rounds spent; settings. The view of the
-    dashboard has time-uniform intervals."""
+    """Arms with pulls, pending pulls, estimates and 95% intervals, time-uniform ones unless the policy forgets; rounds
+    spent; settings."""
     return answer({**handle.reader.status().to_dict(), "settings": handle.reader.settings})
 
 

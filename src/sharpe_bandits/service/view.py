@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..confidence_sequences import Interval, intervals
+from ..confidence_sequences import intervals
 from ..live.agents import Agent
 from ..live.campaigns import Campaign
 from ..live.campaigns.activity import ARMS, Activity
-from ..live.campaigns.status import CONFIDENCE, Status, objective_interval
-from ..objectives import Mean, Objective, Sharpe, Statistics, Variance
+from ..live.campaigns.status import CONFIDENCE, Status, finite_ends, objective_interval, remembers_everything
+from ..objectives import Objective, Sharpe, Statistics, Variance
 from ..results.metrics import Estimate, normal_half_width
 from .forecast import duration, gain, per_day, rewards_to_decide, rounded
 
@@ -79,7 +79,7 @@ class View:
         self._activity = activity = self.campaign.activity(self._activity)
         agent = self.campaign.agent()
         goal = agent.objective
-        watchable = _remembers_everything(agent)
+        watchable = remembers_everything(agent)
         arms = _arms(status, agent, periods, watchable)
         return {
             **status.to_dict(),
@@ -90,7 +90,6 @@ class View:
             "lead_name": "Sharpe ratio" if goal is None or goal.from_root(2.0) != 2.0 else type(goal).__name__,
             "arms_count": len(arms),
             "confidence": CONFIDENCE,
-            "intervals": "at all times" if watchable else "fixed-time",
             "periods_per_year": periods,
             "rewards_to_decide": rewards_to_decide(agent) if watchable and not status.done else None,
             "gain": (earned := gain(agent)) and asdict(earned),
@@ -157,34 +156,25 @@ def _missing(activity: Activity, arms: int) -> list[int | None]:
     return [max(int(missing[k]), 0) if k < min(ARMS, len(missing)) else None for k in range(arms)]
 
 
-def _remembers_everything(agent: Agent) -> bool:
-    """Whether estimates use all rewards. Those of a policy that forgets follow drifting arms, for which no interval is
-    time-uniform."""
-    return all(known.pulls == n for known, n in zip(agent.statistics().values(), agent.pulls.values(), strict=True))
-
-
 def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) -> list[dict[str, Any]]:
     """Estimates with 95% intervals: simultaneous confidence sequences for all arms, or fixed-time intervals."""
     scale = math.sqrt(periods) if periods else 1.0
     rate = float(getattr(agent.objective, "risk_free", 0.0))
     sharpe = Sharpe(0.0, rate)
-    goals = {"mean": Mean(), "sharpe": sharpe, "value": agent.objective}
-    sequences = {
-        name: list(agent.intervals(goal, alpha=1 - CONFIDENCE).values())
-        for name, goal in goals.items()
-        if watchable and goal is not None
-    }
+    sequence = list(agent.intervals(sharpe, alpha=1 - CONFIDENCE).values()) if watchable else []
     found = []
     for k, (arm, known) in enumerate(zip(status.arms, agent.statistics().values(), strict=True)):
         varies = known.pulls > 1 and known.variance > 0
         ratio, ratio_interval = objective_interval(sharpe, known) if varies else (None, None)
         row = {**vars(arm), "sharpe": ratio, "sharpe_interval": ratio_interval}
         # For the current probability of being best: by the delta method.
-        row["errors"] = {name: _half(row[f"{name}_interval"]) for name in ("sharpe", "value")}
-        for name, sequence in sequences.items():
-            ends = _ends(sequence[k])
-            row[f"{name}_interval"] = agent.interval_as_told(ends) if name == "mean" else ends
-        row["heavy_tailed"] = bool(sequences) and sequences["sharpe"][k].heavy_tailed
+        goal = agent.objective
+        value_interval = objective_interval(goal, known)[1] if varies and goal is not None else None
+        row["errors"] = {"sharpe": _half(ratio_interval), "value": _half(value_interval)}
+        if sequence:  # of the ratio itself, of which larger is better also for costs
+            ends = finite_ends(sequence[k])
+            row["sharpe_interval"] = None if ends is None else agent.interval_as_told(ends)
+        row["heavy_tailed"] = bool(sequence) and sequence[k].heavy_tailed
         row["sharpe"] = None if ratio is None else scale * ratio
         row["sharpe_interval"] = row["sharpe_interval"] and [scale * end for end in row["sharpe_interval"]]
         # The standard error of a standard deviation, by the delta method.
@@ -192,7 +182,9 @@ def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) 
         row["standard_deviation_error"] = error
         found.append(row)
     of = "sharpe" if agent.policy.objective is None else "value"
-    chances = _best_probabilities(found, of, scale if of == "sharpe" else 1.0)
+    chances = _best_probabilities(
+        found, of, scale if of == "sharpe" else 1.0, of == "value" and agent.direction == "min"
+    )
     return [
         {**{key: value for key, value in row.items() if key != "errors"}, "best_probability": chance}
         for row, chance in zip(found, chances, strict=True)
@@ -203,13 +195,8 @@ def _half(interval: Any) -> float | None:
     return None if interval is None else (interval[1] - interval[0]) / 2
 
 
-def _ends(interval: Interval) -> tuple[float, float] | None:
-    ends = interval.low, interval.high
-    return ends if all(map(math.isfinite, ends)) else None
-
-
-def _best_probabilities(arms: list[dict[str, Any]], of: str, scale: float) -> list[float | None]:
-    """How often each arm has the largest value, each drawn from the normal distribution of its estimate.
+def _best_probabilities(arms: list[dict[str, Any]], of: str, scale: float, least: bool) -> list[float | None]:
+    """How often each arm has the largest (or the least) value, each drawn from the normal distribution of its estimate.
 
     None for arms that are retired or have no interval, and for all if an arm that is played has none.
     """
@@ -217,7 +204,7 @@ def _best_probabilities(arms: list[dict[str, Any]], of: str, scale: float) -> li
     chances: list[float | None] = [None] * len(arms)
     if any(arms[k]["errors"][of] is None for k in played) or len(played) > 1000:
         return chances
-    centre = np.array([arms[k][of] for k in played])
+    centre = np.array([arms[k][of] for k in played]) * (-1 if least else 1)
     error = np.array([scale * arms[k]["errors"][of] / normal_half_width(CONFIDENCE) for k in played])
     drawn = np.random.default_rng(0).normal(centre, error, (_DRAWS, len(played)))
     counts = np.bincount(drawn.argmax(axis=1), minlength=len(played)) / _DRAWS
@@ -237,6 +224,9 @@ def _series(activity: Activity, status: Status, goal: Objective | None, watchabl
         steady = (statistics.pulls >= STEADY) & (statistics.variance > 0)
         value = np.where(steady, objective.value(statistics), np.nan)
     ends = _bands(statistics.at((slice(None), drawn)), objective, len(status.arms) if watchable else None)
+    exploration = _exploration(asked[:, :known], value)
+    if goal is not None and status.direction == "min":
+        value, ends = -value, (-ends[1], -ends[0])
     rest = asked.sum(axis=1) - asked[:, drawn].sum(axis=1)
     per_arm = [asked[:, k].tolist() for k in drawn]
     names = [str(status.arms[k].arm) for k in drawn]
@@ -262,7 +252,7 @@ def _series(activity: Activity, status: Status, goal: Objective | None, watchabl
         "late": activity.counts["late"].sum(axis=1).tolist(),
         "expired": activity.counts["expired"].sum(axis=1).tolist(),
         "cancelled": activity.counts["cancelled"].sum(axis=1).tolist(),
-        "exploration": _numbers(_exploration(asked[:, :known], value)),
+        "exploration": _numbers(exploration),
         "last": float(activity.start + activity.width * (active[-1] + 1)) if len(active) else None,
     }
 

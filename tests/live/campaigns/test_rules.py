@@ -55,6 +55,11 @@ def test_the_path_from_shadow_to_live(make):
     means = [np.mean([row["reward"] for row in rewards[61:] if row["by"] == group]) for group in ("policy", "control")]
     assert lift.means == pytest.approx(means)
     assert lift.mean_interval[0] < lift.mean_difference < lift.mean_interval[1]
+    assert lift.mean_difference < 0
+    assert lift.value_interval[0] < lift.value_difference < 0  # cheaper in both
+    words = campaign.status().rules_in_words()["lift"]
+    assert f"cheaper by {-lift.mean_difference:.4g} (" in words
+    assert "while control was played" not in words
     entry = campaign.log(search="a quarter")[0]
     assert (entry.kind, entry.details["by"], entry.details["set"]) == (
         "changed",
@@ -63,6 +68,10 @@ def test_the_path_from_shadow_to_live(make):
     )
     campaign.set(share=1.0)
     assert {decision.by for decision in play(campaign, 20)} == {"policy"}
+    words = campaign.status().rules_in_words()
+    assert f"while control was played ({by['policy']} and {by['control']} rewards)" in words["lift"]
+    assert "the rest" not in words["mode"]
+    assert "Best so far" in str(campaign.status())
     assert campaign.verify(choices=True).ok
 
 

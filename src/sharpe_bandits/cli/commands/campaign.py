@@ -47,9 +47,9 @@ def add(campaign: argparse.ArgumentParser) -> None:
     _add_tags(ask)
 
     tell = add_action(actions, "tell", "record the reward of a decision", _tell)
-    tell.add_argument("number", help="number of the decision, or its key with --by-key")
+    tell.add_argument("number", help="number of the decision, or its key")
     tell.add_argument("reward", type=float)
-    tell.add_argument("--by-key", action="store_true", help="the decision is given by its key")
+    tell.add_argument("--by-key", action="store_true", help="read a number as a key")
     _add_measures(tell)
 
     record = add_action(actions, "record", "record a decision that somebody else made", _record)
@@ -229,9 +229,7 @@ def _ask(options: argparse.Namespace) -> None:
 
 def _tell(options: argparse.Namespace) -> None:
     campaign = open_campaign(options)
-    if not options.by_key and not options.number.isdecimal():
-        raise InvalidInputError(f"the number of a decision is needed, got {shown(options.number)}; or give --by-key")
-    which = options.number if options.by_key else int(options.number)
+    which = options.number if options.by_key or not options.number.isdecimal() else int(options.number)
     campaign.tell(which, options.reward, **_measures(options))
     number = which if isinstance(which, int) else campaign.numbers_of([which])[which]
     words = f"reward {options.reward:g} recorded for decision {number}"

@@ -32,7 +32,7 @@ from ...objectives import Objective, Statistics
 from ...play import state as arm_state
 from ...play.state import ArmState, Sums, anchor_of
 from ...play.statistics import FEATURE, StatisticsLayout, layout_for, record_of
-from ...policies.base import MIN_PULLS_FOR_WARNING, Direction, Policy, policy_from_dict
+from ...policies.base import AS_COSTS, MIN_PULLS_FOR_WARNING, Direction, Policy, policy_from_dict
 from . import state as states
 from .record import mean_and_variance, statistics_of
 from .state import damaged
@@ -128,9 +128,9 @@ class Agent:
         """A reward in the direction in which callers tell it: minus the reward for costs. The way back is the same."""
         return reward if self.direction == "max" else 0.0 - reward  # not -reward, which may be -0.0
 
-    def interval_as_told(self, ends: tuple[float, float] | None) -> tuple[float, float] | None:
+    def interval_as_told(self, ends: tuple[float, float]) -> tuple[float, float]:
         """An interval of rewards in the direction in which callers tell them."""
-        return ends if ends is None or self.direction == "max" else (self.as_told(ends[1]), self.as_told(ends[0]))
+        return ends if self.direction == "max" else (self.as_told(ends[1]), self.as_told(ends[0]))
 
     def _repr_html_(self) -> str:
         """The arms as a table, for notebooks."""
@@ -179,15 +179,19 @@ class Agent:
         all arms at all times (see :mod:`sharpe_bandits.confidence_sequences`).
 
         They use all rewards told, and assume that an arm's rewards are independent and identically distributed.
-        ``objective`` defaults to the policy's own, or to the Sharpe ratio if it has none.
+        ``objective`` defaults to the policy's own, or to the Sharpe ratio if it has none. For costs it is shown as a
+        cost (mean cost plus risk), of which less is better.
         """
         with self._lock:
             objective = self._objective(objective)
             arms, statistics = list(self.arms), self._statistics(self._all)
         sequence = intervals(statistics, objective, alpha=alpha, arms=len(arms))
         columns = sequence.estimate, sequence.low, sequence.high, sequence.heavy_tailed
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        return {arm: Interval(*row) for arm, row in zip(arms, rows, strict=True)}
+        rows = zip(arms, *(column.tolist() for column in columns), strict=True)
+        return {
+            arm: Interval(self.as_told(estimate), *self.interval_as_told((low, high)), heavy)
+            for arm, estimate, low, high, heavy in rows
+        }
 
     @property
     def objective(self) -> Objective | None:
@@ -377,7 +381,9 @@ class Agent:
         with self._lock:
             arms = [(arm, float(self._pulls[i]), *self._estimate(i)) for i, arm in enumerate(self.arms)]
             warning = self.policy.reward_warning(arms, self.horizon)
-        return f"rewards are minus the costs. {warning}" if warning and self.direction == "min" else warning
+        if warning and self.direction == "min":
+            return f"rewards are minus the costs. {warning.replace(AS_COSTS, '')}"
+        return warning
 
     def recommend(self) -> Any:
         """The arm with the best estimate of the policy's objective, or the most played one if it has no objective.
@@ -591,12 +597,14 @@ class Agent:
         return self._record_of(self._state.sums, self._state.kept, i, 0.0, math.nan, 0.0, key, key, math.nan, math.nan)
 
     def values(self) -> dict[Any, float]:
-        """Estimate of the policy's objective for each arm (NaN if there are too few rewards, or no objective)."""
+        """Estimate of the policy's objective for each arm, for costs as a cost (NaN if there are too few rewards, or no
+        objective).
+        """
         objective = self.policy.objective
         with self._lock:
             enough = [objective is not None and self._state.sums.pulls[i] > 1 for i in range(len(self.arms))]
             return {
-                arm: self._value(objective, i) if objective is not None and enough[i] else math.nan
+                arm: self.as_told(self._value(objective, i)) if objective is not None and enough[i] else math.nan
                 for i, arm in enumerate(self.arms)
             }
 

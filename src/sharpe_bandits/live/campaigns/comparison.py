@@ -34,7 +34,7 @@ class Comparison:
     mean_interval : tuple[float, float] | None
         its time-uniform 95% interval; None if it is too early
     value_difference, value_interval : float | None and tuple[float, float] | None
-        the same of the policy's objective, in which larger is better; of its root if the objective is a square
+        the same of the policy's objective, for costs as a cost; of its root if the objective is a square
     weighted_means : tuple[float, float]
         mean reward weighted by the weights told (1 where none was)
     """
@@ -61,6 +61,9 @@ class Comparison:
                 features = [zip(FEATURE, state.features[name].known, strict=True) for name in ("policy", "control")]
                 pair = [known._replace(**dict(feature)) for known, feature in zip(pair, features, strict=True)]
             value, interval = _difference(pair, goal)
+            if state.sign < 0:
+                value = None if value is None else 0.0 - value
+                interval = None if interval is None else (-interval[1], -interval[0])
         return cls(
             (int(one[0]), int(other[0])),
             (one[1], other[1]),
@@ -71,13 +74,18 @@ class Comparison:
             (one[6] / one[5], other[6] / other[5]),
         )
 
-    def __str__(self) -> str:
+    def in_words(self, costs: bool, over: bool) -> str:
+        """How much better the policy is; ``over``: control is no longer played, and these are earlier rewards."""
         value = ""
         if self.value_difference is not None:
-            value = f"; in the objective {self.value_difference:+.4g}{_words(self.value_interval)}"
+            value = f"; in the objective {_gap(self.value_difference, self.value_interval, costs)}"
         if self.weighted_means != self.means:
             value += f"; weighted means {self.weighted_means[0]:.4g} and {self.weighted_means[1]:.4g}"
-        return f"policy minus control: {self.mean_difference:+.4g} in the mean{_words(self.mean_interval)}{value}"
+        when = ", while control was played" if over else ""
+        return (
+            f"policy against control{when} ({self.rewards[0]:,} and {self.rewards[1]:,} rewards): "
+            f"{_gap(self.mean_difference, self.mean_interval, costs)} in the mean{value}"
+        )
 
 
 @dataclass(frozen=True)
@@ -122,6 +130,15 @@ class ShadowEstimate:
             f"it would have had a mean of {self.policy:.4g} instead of {self.others:.4g}: "
             f"{difference:+.4g}{_words(self.interval)}"
         )
+
+
+def _gap(difference: float, interval: tuple[float, float] | None, costs: bool) -> str:
+    """A difference with its interval; of costs, how much cheaper the first is."""
+    if not costs:
+        return f"{difference:+.4g}{_words(interval)}"
+    if difference > 0:
+        return f"dearer by {difference:.4g}{_words(interval)}"
+    return f"cheaper by {-difference:.4g}{_words(interval and (-interval[1], -interval[0]))}"
 
 
 def _words(interval: tuple[float, float] | None) -> str:

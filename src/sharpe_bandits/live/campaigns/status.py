@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..._support.display import in_words
-from ...confidence_sequences import Evidence, Leader
+from ...confidence_sequences import Evidence, Interval, Leader
 from ...errors import InvalidInputError
-from ...objectives import Objective, Sharpe, Statistics
+from ...objectives import Mean, Objective, Sharpe, Statistics
 from ...policies.base import Direction
-from ...results.metrics import normal_half_width, student
+from ...results.metrics import normal_half_width
+from ..agents import Agent
 from .comparison import Comparison, ShadowEstimate
 from .guardrails import Guardrail
 from .state import State
@@ -20,8 +21,8 @@ from .state import State
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-#: Confidence of the intervals.
-CONFIDENCE = 0.95
+#: Confidence of the intervals, and the least number of rewards for a fixed-time one.
+CONFIDENCE, _LEAST = 0.95, 10
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,12 @@ class ArmStatus:
     pulls, pending : int
         rewards told, and pending pulls
     mean, mean_interval : float | None and tuple[float, float] | None
-        of its rewards, or costs, with the 95% Student interval; None if there are too few, or all the same
+        of its rewards, or costs, with its 95% interval (see :attr:`Status.intervals`); None if there are too few, or
+        all the same
     standard_deviation : float | None
         of its rewards
     value, value_interval : float | None and tuple[float, float] | None
-        of the policy's objective, with its 95% interval by the delta method; larger is better, also for costs
+        of the policy's objective, with its 95% interval; for costs it is a cost, such as mean cost plus risk
     metrics : dict[str, float]
         means of other metrics
     """
@@ -146,6 +148,9 @@ class Status:
         variance of an arm's mean between segments, in units of the variance of a reward, if segments are pooled
     broken_guardrails : int
         guardrails that are broken now, counted per arm
+    intervals : str
+        "at all times": the intervals of all arms hold together, however often one looks; "fixed-time": at one look, for
+        policies that forget, since arms may drift
     """
 
     name: str
@@ -177,19 +182,26 @@ class Status:
     segments: list[SegmentStatus] = field(default_factory=list)
     rho: float | None = None
     broken_guardrails: int = 0
+    intervals: Literal["at all times", "fixed-time"] = "at all times"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         since = None if self.leader_since is None else self.leader_since.isoformat()
         return {**asdict(self), "time": self.time.isoformat(), "leader_since": since}
 
+    def __str__(self) -> str:
+        from ..._support import console
+
+        return console.as_text(self)
+
     def __rich__(self) -> RenderableType:
         from ..._support import console
 
         mean = "mean" if self.direction == "max" else "mean cost"
-        heads = ["arm", "pulls", "pending", mean, "95% interval", "standard deviation"]
+        ends = "95% at all times" if self.intervals == "at all times" else "95% at one look"
+        heads = ["arm", "pulls", "pending", mean, ends, "standard deviation"]
         if self.objective:
-            heads += [self.objective.partition("(")[0], "95% interval"]
+            heads += [self.objective.partition("(")[0] + (" of the cost" if self.direction == "min" else ""), ends]
         rows = []
         for arm in self.arms:
             cells = [_cell(arm.mean), _pair(arm.mean_interval), _cell(arm.standard_deviation)]
@@ -200,7 +212,7 @@ class Status:
         best = "not known yet" if self.best is None else f"{self.best}"
         facts = {
             "policy": self.policy,
-            "objective": (self.objective or "none") + (" of minus the cost" if self.direction == "min" else ""),
+            "objective": (self.objective or "none") + (" of the cost" if self.direction == "min" else ""),
             "spent": f"{spent}{', done' if self.done else ''}",
             "decisions": f"{self.decisions:,}: {self.rewards:,} rewarded, {self.pending:,} pending, {self.expired:,} "
             f"expired, {self.cancelled:,} cancelled",
@@ -227,7 +239,8 @@ class Status:
         rules = self.rules
         words = {"mode": str(rules.get("mode", "live"))}
         if rules.get("control") is not None:
-            words["mode"] += f", {rules['share']:.0%} by the policy, the rest by {rules['control']}"
+            rest = f", the rest by {rules['control']}" if rules["share"] < 1 else ""
+            words["mode"] += f", {rules['share']:.0%} by the policy{rest}"
         if rules.get("mode") == "paused":
             words["mode"] += "; asks are refused" if rules["fallback"] is None else f"; asks get {rules['fallback']}"
         if rules.get("bounds"):
@@ -235,7 +248,8 @@ class Status:
         if rules.get("guardrails"):
             words["guardrails"] = "; ".join(str(Guardrail(**one)) for one in rules["guardrails"])
         if self.lift is not None:
-            words["lift"] = str(self.lift)
+            over = rules.get("control") is None or (rules.get("mode") == "live" and rules["share"] == 1)
+            words["lift"] = self.lift.in_words(self.direction == "min", over)
         if self.agreement is not None:
             words["shadow"] = f"the policy would have chosen the same arm in {self.agreement:.0%} of decisions"
             words["shadow"] += "" if self.shadow is None else f"; {self.shadow}"
@@ -267,11 +281,21 @@ def status_of(
     agent = state.agent
     goal = agent.objective
     pulls, pending, retired = agent.pulls, agent.pending, set(agent.retired)
-    arms = []
+    arms, watchable = [], remembers_everything(agent)
+    goals = [Mean(), goal]
+    sequences = [agent.intervals(one, alpha=1 - CONFIDENCE) if watchable and one is not None else {} for one in goals]
     for i, (arm, statistics) in enumerate(agent.statistics().items()):
         known = statistics.pulls > 1 and math.isfinite(statistics.variance)
-        value, interval = objective_interval(goal, statistics) if known and goal is not None else (None, None)
-        ends = _student(statistics) if known and statistics.variance > 0 else None
+        value = objective_interval(goal, statistics)[0] if known and goal is not None else None
+        ends = []
+        for one, sequence in zip(goals, sequences, strict=True):
+            pair = None
+            if sequence:
+                pair = finite_ends(sequence[arm])
+            elif one is not None and statistics.pulls >= _LEAST:
+                fixed = objective_interval(one, statistics)[1]
+                pair = None if fixed is None else agent.interval_as_told(fixed)
+            ends.append(pair)
         arms.append(
             ArmStatus(
                 arm,
@@ -279,10 +303,10 @@ def status_of(
                 pulls[arm],
                 pending[arm],
                 float(agent.as_told(statistics.mean)) if statistics.pulls > 0 else None,
-                agent.interval_as_told(ends),
+                ends[0],
                 math.sqrt(statistics.variance) if known else None,
-                value,
-                interval,
+                None if value is None else agent.as_told(value),
+                ends[1],
                 arm in state.rules.suspended,
                 {name: by_arm[i][1] for name, by_arm in state.metrics.items() if i in by_arm},
             )
@@ -324,7 +348,14 @@ def status_of(
         shadow=ShadowEstimate.of(state),
         **_segments(state),
         broken_guardrails=sum(len(watch.broken) for watch in state.watches),
+        intervals="at all times" if watchable else "fixed-time",
     )
+
+
+def remembers_everything(agent: Agent) -> bool:
+    """Whether estimates use all rewards. Those of a policy that forgets follow drifting arms, for which no interval is
+    time-uniform."""
+    return all(known.pulls == n for known, n in zip(agent.statistics().values(), agent.pulls.values(), strict=True))
 
 
 def _segments(state: State) -> dict[str, Any]:
@@ -343,13 +374,14 @@ def _segments(state: State) -> dict[str, Any]:
     return {"segments": rows, "rho": rho}
 
 
-def _student(statistics: Statistics) -> tuple[float, float]:
-    half = student(CONFIDENCE, statistics.pulls - 1) * math.sqrt(statistics.variance / statistics.pulls)
-    return float(statistics.mean - half), float(statistics.mean + half)
+def finite_ends(interval: Interval) -> tuple[float, float] | None:
+    """The ends of an interval of a confidence sequence; None if it is too early."""
+    ends = interval.low, interval.high
+    return ends if all(map(math.isfinite, ends)) else None
 
 
 def objective_interval(objective: Objective, statistics: Statistics) -> tuple[float | None, tuple[float, float] | None]:
-    """The value of an objective and its interval, by the delta method."""
+    """The value of an objective, of which larger is better, and its fixed-time interval, by the delta method."""
     value, error = float(objective.value(statistics)), float(objective.standard_error(statistics))
     if not math.isfinite(value):
         return None, None

@@ -227,7 +227,7 @@
     const PAGE = 25;
     let shown = PAGE, last = null;
     function arms(view) {
-      const rows = [], text = $("#arm-filter").value.toLowerCase(), [key, name] = compared(view), value = (arm) => arm[key] ?? -Infinity;
+      const rows = [], text = $("#arm-filter").value.toLowerCase(), [key, name, sign] = compared(view), value = (arm) => (arm[key] === null ? -Infinity : sign * arm[key]);
       const matching = view.arms.map((arm, k) => ({ ...arm, missing: view.missing[k] })).filter((arm) => String(arm.arm).toLowerCase().includes(text)).sort((a, b) => a.retired - b.retired || value(b) - value(a));
       last = view;
       for (const arm of matching.slice(0, shown)) {
@@ -269,7 +269,7 @@
     /* By what arms are compared. Below 0 a Sharpe ratio rewards risk: costs are compared by the objective. */
     function compared(view) {
       const unit = view.periods_per_year ? `annualised with ${number(view.periods_per_year)} rewards per year` : "per reward";
-      return view.direction === "min" && view.objective ? ["value", `${view.objective_name} of minus the cost`] : ["sharpe", `Sharpe ratio, ${unit}`];
+      return view.direction === "min" && view.objective ? ["value", `${view.objective_name} of the cost`, -1] : ["sharpe", `Sharpe ratio, ${unit}`, 1];
     }
 
     function charts(view) {
