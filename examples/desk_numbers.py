@@ -54,7 +54,7 @@ def smoothed(samples: int) -> None:
         (fund,) = sb.rank(table, replications=100, seed=sample).columns
         years = statistics.track_record(fund.sharpe, fund.se_iid, fund.rows) / 12 if fund.sharpe > 0 else np.inf
         usual.append((fund.annual_sharpe, fund.psr_iid, years))
-        here.append((fund.headline_sharpe, fund.psr, (fund.track_record or np.inf) / 12))
+        here.append((fund.adjusted_sharpe, fund.psr, (fund.track_record or np.inf) / 12))
     words = [
         f"{a:.2f}, {p:.1%}, {y:.1f} years" for a, p, y in (np.median(found, axis=0) for found in (usual, here))
     ]  # fmt: skip

@@ -30,10 +30,11 @@ from tests.returns.reading import (
 
 
 def test_time_zones(tmp_path):
-    utc = pd.DatetimeIndex(DAYS, tz="America/New_York")
-    found = prices(frame().set_index(utc))
-    assert str(found.dates[0])[:16] == "2020-01-03T05:00"
-    assert found.notes == ("dates were converted from America/New_York to UTC",)
+    closes = pd.DatetimeIndex(DAYS, tz="Asia/Tokyo") + pd.Timedelta(hours=6)
+    found = prices(frame().set_index(closes))
+    assert str(found.dates[0])[:16] == "2020-01-02T21:00"
+    assert list(found.days.astype("datetime64[D]").astype(str)) == DAYS[1:]
+    assert found.notes[0].startswith("dates were converted from Asia/Tokyo to UTC")
     mixed = CSV.replace(DAYS[0], f"{DAYS[0]}T16:00-05:00").replace(DAYS[1], f"{DAYS[1]}T16:00-04:00")
     path = written(tmp_path, mixed)
     with pytest.raises(
@@ -48,6 +49,18 @@ def test_time_zones(tmp_path):
         "dates in several time zones (UTC-05:00, UTC-04:00, no time zone) were converted to UTC, those without one "
         "assumed to be in UTC already",
     )
+
+
+def test_midnights_of_a_time_zone_remain_calendar_dates(tmp_path):
+    naive = frame().set_index(pd.DatetimeIndex(DAYS))
+    for zone in ("Asia/Tokyo", "America/New_York", "+09:00"):
+        found = prices(naive.tz_localize(zone), risk_free_series=pd.DataFrame({"RF": 0.0001}, naive.index))
+        np.testing.assert_array_equal(found.dates, prices(naive).dates)
+        assert found.hurdle is not None
+    summer = CSV
+    for day, offset in zip(DAYS, ("+01:00", "+02:00", "+02:00", "+02:00"), strict=False):
+        summer = summer.replace(day, f"{day}T00:00:00{offset}")
+    np.testing.assert_array_equal(prices(written(tmp_path, summer)).dates, prices(naive).dates)
 
 
 def test_time_zones_of_objects():

@@ -24,6 +24,13 @@ def read(frame, **options):
     return sb.read_returns(frame, **{"kind": "prices", "periods_per_year": 252, **options})
 
 
+@pytest.mark.parametrize("scale", [None, 1, 0.01, 0.0001])
+@pytest.mark.parametrize("rows", [10, ROWS])
+def test_prices_are_not_returns_in_any_scale(scale, rows):
+    with pytest.raises(sb.errors.InvalidInputError, match="pass kind='prices'"):
+        read(prices(rows=rows), kind="returns", scale=scale)
+
+
 # --- time that is not a date ------------------------------------------------------------------------------------------
 
 

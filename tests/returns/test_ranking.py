@@ -123,8 +123,8 @@ def test_blocks_widen_intervals_under_autocorrelation():
     for t in range(1, len(x)):
         x[t] = 0.5 * x[t - 1] + g.normal(0, 0.01)
     found = table(x[:, None], ["A"])
-    single, blocks = (rank(found, block=length, replications=600)["A"] for length in (1, None))
-    wider = (blocks.sharpe_high - blocks.sharpe_low) / (single.sharpe_high - single.sharpe_low)
+    single, blocks = (rank(found, by="rssr", block=length, replications=600)["A"] for length in (1, None))
+    wider = (blocks.value_high - blocks.value_low) / (single.value_high - single.value_low)
     assert wider == pytest.approx(math.sqrt(3), rel=0.2)  # the long-run variance is (1 + ρ)/(1 − ρ) times as large
     assert blocks.se / blocks.se_iid == pytest.approx(math.sqrt(3), rel=0.2)
 
@@ -262,10 +262,7 @@ def test_trials_that_were_thrown_away(daily):
     assert alone.selection.expected_maximum == pytest.approx(expected)
     good = alone["good"]
     assert good.dsr == pytest.approx(scipy.stats.norm.cdf((good.sharpe - expected) / good.se_iid))
-    assert (
-        "100 (99 not given, assumed to be independent), equivalent to 100 independent ones"
-        in alone.settings()["trials"]
-    )
+    assert "100 (99 not given, assumed to be independent); standard deviation" in alone.settings()["trials"]
     known = rank(daily, trials=100, trials_sd=0.5, replications=50)
     assert known.annual_expected_maximum == pytest.approx(0.5 * largest)
     assert "Sharpe ratios 0.50 (as given)" in known.settings()["trials"]
@@ -338,9 +335,8 @@ def test_the_headline_allows_for_autocorrelation_where_it_is_found():
     smooth, plain = ranking["smooth"], ranking["plain"]
     assert smooth.autocorrelated
     assert not plain.autocorrelated
-    assert smooth.headline_sharpe == pytest.approx(smooth.annual_sharpe_robust, rel=1e-12)
-    assert smooth.headline_sharpe < 0.8 * smooth.annual_sharpe
-    assert plain.headline_sharpe == pytest.approx(plain.annual_sharpe, rel=1e-12)
+    assert smooth.adjusted_sharpe == smooth.annual_sharpe_robust < 0.8 * smooth.annual_sharpe
+    assert plain.adjusted_sharpe == plain.annual_sharpe
     assert (smooth.psr, smooth.dsr) == (smooth.psr_robust, smooth.dsr_robust)
     assert (plain.psr, plain.dsr) == (plain.psr_iid, plain.dsr_iid)
     # the record needed grows as the square of the standard error
@@ -348,9 +344,50 @@ def test_the_headline_allows_for_autocorrelation_where_it_is_found():
     assert smooth.track_record == pytest.approx(1 + 479 * (z * smooth.se / smooth.sharpe) ** 2)
     assert smooth.track_record > 1.8 * (1 + 479 * (z * smooth.se_iid / smooth.sharpe) ** 2)
     text = str(ranking)
-    assert f"{smooth.annual_sharpe_robust:.2f}*" in text
+    assert f"{smooth.annual_sharpe:.2f}*" in text
+    assert f" {smooth.annual_sharpe_robust:.2f} " in text
     assert "autocorrelat" in text
     assert "*" not in str(rank(read_returns(x[:, 1:], names=["plain"], kind="returns", periods_per_year=12)))
+
+
+def test_order_and_interval_belong_to_the_ratio_that_is_shown():
+    """Blocks of the median length are too short for the only autocorrelated column."""
+    x = np.hstack([_autoregressive(0.6, 240, 1, 1) + 0.006, _autoregressive(0.0, 240, 4, 2) + 0.003])
+    ranking = rank(x, names=list("abcde"), kind="returns", periods_per_year=12, replications=500)
+    shown = [column.annual_sharpe for column in ranking.columns]
+    assert shown == sorted(shown, reverse=True)
+    smooth = ranking["a"]
+    assert smooth.autocorrelated
+    assert smooth.sharpe_high - smooth.sharpe_low == pytest.approx(2 * 1.96 * smooth.se, rel=0.1)
+    difference = sb.compare(ranking.returns, replications=100).differences[0]
+    implied = ranking[difference.first].annual_sharpe - ranking[difference.second].annual_sharpe
+    assert difference.difference == pytest.approx(implied)
+
+
+@pytest.mark.parametrize("by", ["cvar", "log-growth"])
+def test_costs_are_ranked_by_any_criterion_that_does_not_reward_their_risk(by):
+    costs = np.random.default_rng(1).normal([5, 6], [1, 4], (100, 2)) / 1e4
+    ranking = rank(
+        costs, names=["A", "B"], kind="returns", periods_per_year=252, direction="min", by=by, replications=100
+    )
+    assert ranking.columns[0].name == "A"
+    if by == "cvar":
+        assert ranking["B"].value == pytest.approx(1e4 * np.sort(costs[:, 1])[-5:].mean())
+    with pytest.raises(sb.errors.InvalidInputError, match="rewards risk"):
+        rank(costs, names=["A", "B"], kind="returns", periods_per_year=252, direction="min", by="sortino")
+
+
+def test_where_all_columns_lose_there_is_no_verdict_and_the_remedies_work():
+    x = np.random.default_rng(1).normal([-0.004, -0.003], [0.004, 0.02], (200, 2))
+    table = read_returns(x, names=["A", "B"], kind="returns", periods_per_year=252)
+    assert "significant" not in sb.compare(table, replications=100).conclusion
+    assert "ignificant" in sb.compare(table, replications=100, by="mean-risk").conclusion
+    played = sb.replay(table, runs=2)
+    assert "learly" not in played.conclusion
+    (said,) = [remark for remark in played.remarks if "below 0" in remark]
+    policy = said.split("policies=['")[1].split("']")[0]
+    (cautious,) = sb.replay(table, [policy], runs=2, paths="starts", length=150).policies
+    assert cautious.shares["A"] > 0.5  # the riskier column has the larger ratio
 
 
 def test_one_column_is_not_said_to_rank_first():

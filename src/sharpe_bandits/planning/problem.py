@@ -245,7 +245,7 @@ class BestArmProblem:
             arms, returns.names, periods, criterion, L, _drawn(rows, block, bootstrap), tolerance,
             bootstrap and block > 1, aversion, costs,
         )  # fmt: skip
-        losses = () if criterion == "mean-risk" else returns.losses(rate)
+        losses = () if criterion == "mean-risk" else returns.losses(rate, "pass objective='mean-risk'")
         return replace(problem, table=excess, block=block, notes=returns.notes, remarks=(*losses, *returns.remarks))
 
     @classmethod

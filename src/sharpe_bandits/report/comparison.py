@@ -47,8 +47,9 @@ def figure(comparison: Comparison) -> Figure:
         across=True,
     )  # fmt: skip
     count = sum(d.p_corrected <= level for d in comparison.differences)
+    title = f"{count} of {len(comparison.differences):,} differences are significant at {level:.0%}, corrected"
     return Figure(
-        title=f"{count} of {len(comparison.differences):,} differences are significant at {level:.0%}, corrected",
+        title="No verdict: every mean return is below the hurdle" if comparison.no_verdict else title,
         charts=[[chart]],
         size=(6.8, 1.2 + 0.27 * len(drawn)),
         caption=f"{comparison.returns.span}; {comparison.confidence:.0%} intervals, each for itself",

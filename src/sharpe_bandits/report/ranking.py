@@ -61,10 +61,8 @@ def figure(ranking: Ranking) -> Figure:
     sharpe = [Rule(axis="x", at=0, width=0.9)]
     if ranking.trials > 1:
         label = f"expected maximum of {ranking.trials} trials without skill"
-        if any(column.autocorrelated for column in ranking.columns):  # it differs from column to column
-            label += f", for {shorten(printable(ranking.columns[0].name), 28)}"
-        sharpe.append(Rule(axis="x", at=ranking.headline_expected_maximum, label=label, colour="#4d4d4d", dash="dash"))
-    chart = _intervals(ranking, "headline", "annualised Sharpe ratio", sharpe)
+        sharpe.append(Rule(axis="x", at=ranking.annual_expected_maximum, label=label, colour="#4d4d4d", dash="dash"))
+    chart = _intervals(ranking, "annual_sharpe", f"annualised {ranking.ratio_words}", sharpe)
     if not ranking.by_ratio:
         chart = _intervals(ranking, "value", ranking.criterion, [])
     settings = ranking.settings()
@@ -80,8 +78,7 @@ def figure(ranking: Ranking) -> Figure:
 
 def _intervals(ranking: Ranking, what: str, label: str, rules: list[Rule]) -> Chart:
     columns = ranking.columns[:DRAWN]
-    middle = "_sharpe" if what == "headline" else ""
-    values = [(c.name, *(getattr(c, f"{what}{end}") for end in (middle, "_low", "_high"))) for c in columns]
+    values = [(c.name, *(getattr(c, f"{what}{end}") for end in ("", "_low", "_high"))) for c in columns]
     series = Series(
         name=label, colour=PALETTE[0], at=range(len(columns)), dash=None, marker="circle", size=5.5, width=2.2,
         bars=True, legend=False, mean=[mean for _, mean, _, _ in values], low=[low for _, _, low, _ in values],
@@ -123,7 +120,7 @@ def curves(ranking: Ranking) -> Figure:
             name = shorten(printable(drawn[number].name), 28)
             panels[key].append(Series(name=name, colour=colour, at=at, mean=values[kept], width=width, legend=bold))
     axis = Axis(scale="date") if returns.dates is not None else Axis(label="rows")
-    words = f"Sharpe ratio, {window:,} rows"
+    words = f"{ranking.ratio_words}, {window:,} rows"
     charts = [
         Chart(series=panels["growth"], x=axis, y=Axis(label="growth of 1", scale="log", plain=True)),
         Chart(series=panels["drawdown"], x=axis, y=Axis(label="loss from the last peak")),

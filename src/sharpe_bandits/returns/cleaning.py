@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 
 from ..errors import InvalidInputError, listed, shown
+from . import dates as dates_of
 from .draft import Draft, counted
 from .options import Constant, Duplicates, Kind, Missing, TimeZones, Unsorted
 
@@ -23,16 +24,25 @@ LEAST_ROWS = 3
 
 
 def date_rows(draft: Draft, missing: Missing, timezones: TimeZones) -> None:
-    """Ensure that every row has a date and that all dates are in one time zone."""
+    """Ensure that every row has a date and that all dates are in one time zone.
+
+    Dates without a time of day (midnight in their own zone) remain those calendar dates.
+    """
     if draft.dates is None:
         return
     undated = np.isnat(draft.dates)
-    zones = itertools.compress(draft.zones, (~undated).tolist()) if undated.any() else draft.zones
+    zones = list(itertools.compress(draft.zones, (~undated).tolist())) if undated.any() else draft.zones
     known = list(dict.fromkeys(zones))
-    if len(known) > 1:
-        _one_zone(draft, known, undated, timezones)
-    elif known and known[0] not in (None, "UTC"):
-        draft.notes.append(f"dates were converted from {known[0]} to UTC")
+    if known and known != [None]:
+        clocks = dates_of.local(draft.dates[~undated], zones)
+        if clocks is not None and (clocks == clocks.astype("datetime64[D]")).all():
+            draft.dates[~undated] = clocks
+        elif len(known) > 1:
+            _one_zone(draft, known, undated, timezones)
+        elif known[0] != "UTC":
+            draft.zone = known[0] if clocks is not None else None
+            inside = "; weeks, months and years are those of that zone" if draft.zone else ""
+            draft.notes.append(f"dates were converted from {known[0]} to UTC{inside}")
     if undated.any():
         if missing != "drop":
             first = int(undated.argmax())

@@ -110,8 +110,15 @@ class Comparison(Shown):
         return sorted(kept, key=lambda name: -self.confidence_set[name])
 
     @property
+    def no_verdict(self) -> bool:
+        """Whether Sharpe ratios of columns that all lose are compared, which reward volatility."""
+        return self.by == "sharpe" and bool(self.returns.losses(self.risk_free_per_period))
+
+    @property
     def conclusion(self) -> str:
         """Interpretation of the results in a few sentences."""
+        if self.no_verdict:
+            return "No verdict: every mean return is below the hurdle, where Sharpe ratios reward volatility."
         level = 1 - self.confidence
         clear = [d for d in self.differences if d.p_corrected <= level]
         text = self._sentence(self.differences[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -207,6 +207,25 @@ def _read_form(name: str, column: Any, place: Callable[[int], str], form: str) -
                 f"{f'; pass {other}' if other else '; correct it, or pass another date_format='}"
             )
     return values, zones
+
+
+def local(dates: np.ndarray, zones: Sequence[str | None]) -> np.ndarray | None:
+    """Dates in UTC as clocks showed them in the zone of each; None if one has no zone, or an unknown one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    clocks, by_row = dates.copy(), np.array(zones, object)
+    for zone in set(zones):
+        if zone is None:
+            return None
+        own = by_row == zone
+        try:
+            offset = zone if zone == "UTC" else zone.removeprefix("UTC")
+            moments = pa.array(dates[own]).cast(pa.timestamp(np.datetime_data(dates.dtype)[0], offset))
+            clocks[own] = pc.local_timestamp(moments).to_numpy(zero_copy_only=False)
+        except pa.ArrowException:  # a zone of another library
+            return None
+    return clocks
 
 
 def absent(cell: Any) -> bool:

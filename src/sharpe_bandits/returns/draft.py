@@ -32,7 +32,8 @@ _LIKE_A_NUMBER = re.compile(r"[-+(]?[$€£]?\s?\d[\d,. ]*\s?%?\)?")
 
 @dataclass
 class Draft:
-    """The table so far; ``rows`` are the remaining rows as numbered in the source, so that errors can name them."""
+    """The table so far; ``rows`` are the remaining rows as numbered in the source, so that errors can name them,
+    and ``zone`` is the time zone that dates with a time of day were converted from."""
 
     names: list[str]
     values: np.ndarray
@@ -41,6 +42,7 @@ class Draft:
     rows: np.ndarray
     place: Callable[[int], str]
     notes: list[str] = field(default_factory=list)
+    zone: str | None = None
 
     def keep(self, which: np.ndarray | slice) -> None:
         self.values, self.rows = self.values[which], self.rows[which]

@@ -64,6 +64,9 @@ _SMALL_SPLITS, _EXAMINED, _OTHERS, _NEAR_MONTHLY = (1.5, 2, 3, 4, 5, 10), 5.5, 0
 _STILL, _UNLIKELY = 10, 1e-6
 #: Minimum autocorrelation of numbers that look like levels, not changes, and minimum number of rows to tell.
 _LEVELS, _LEAST_LEVELS = 0.9, 20
+#: Largest median change from row to row, relative to the median, of positive numbers that look like prices,
+#: and minimum number of rows.
+_STEADY, _LEAST_STEADY = 0.1, 8
 #: Rows that suffice to tell levels from changes, and for the usual size of returns.
 _EXAMINED_ROWS = 10_000
 #: Maximum autocorrelation of numbers near 1 that look like price relatives, not prices.
@@ -169,17 +172,25 @@ def _refuse_dates_without_time(source: Source, table: Draft) -> None:
         )
 
 
-def refuse_levels(table: Draft, kind: Kind) -> None:
-    """Raise if numbers near 1 are read as returns: price relatives, or the value of an investment of 1."""
+def refuse_levels(table: Draft, kind: Kind, costs: bool) -> None:
+    """Raise if prices or price relatives are read as returns, in whatever scale."""
     if kind not in ("returns", "log-returns"):
         return
-    for number in np.flatnonzero(np.nanmin(table.values, axis=0, initial=np.inf) >= 0.2).tolist():
+    for number in np.flatnonzero(np.nanmin(table.values, axis=0, initial=np.inf) > 0).tolist():
         name, own = table.names[number], table.values[~np.isnan(table.values[:, number]), number]
-        if len(own) < 4 or not 0.8 < np.median(own) < 1.25:
+        if len(own) < 4 or np.median(own) <= 0.8:
             continue
-        what, read = ("price relatives", "price-relatives")
-        if len(own) >= _LEAST_LEVELS and np.ptp(own) > 0 and autocorrelation(own) > _LEVELS:
-            what, read = ("prices, or the value of an investment of 1", "prices")
+        near_1 = own.min() >= 0.2 and np.median(own) < 1.25
+        # all positive, and hardly different from row to row
+        steady = not costs and len(own) >= _LEAST_STEADY and np.median(np.abs(np.diff(own))) < _STEADY * np.median(own)
+        if not (near_1 or steady):
+            continue
+        what, read = ("prices", "prices")
+        if near_1:
+            levels = len(own) >= _LEAST_LEVELS and np.ptp(own) > 0 and autocorrelation(own) > _LEVELS
+            what, read = ("prices, or the value of an investment of 1", "prices") if levels else (
+                "price relatives", "price-relatives"
+            )  # fmt: skip
         raise InvalidInputError(
             f"column {name!r} seems to hold {what}: all values are positive, {np.median(own):.4g} in the middle; pass "
             f"kind={read!r}"
@@ -279,10 +290,11 @@ def _frequency(table: Draft, periods_per_year: float) -> list[str]:
     seen = rows_per_year(table.dates)
     odd = _ODD_INTRADAY if usual < 1 else _ODD_IN_DAYS if len(days) < _WEEKS else _ODD_FREQUENCY
     found = []
+    daily = seen > periods_per_year and usual == 1
     if not 1 / odd < seen / periods_per_year < odd:
         found.append(
             f"periods_per_year={periods_per_year:g}, but according to its dates the table has {seen:.3g} rows per "
-            f"year; pass periods_per_year={seen:.0f}, or leave out non-trading days"
+            f"year; pass periods_per_year={seen:.0f}{', or leave out non-trading days' * daily}"
         )
     longest = int(days.argmax())
     if days[longest] > _HOLE * max(usual, 1.0):
@@ -306,8 +318,9 @@ def _like_levels(table: Draft) -> list[str]:
         similar = by_column(autocorrelation, table.values[:_EXAMINED_ROWS])
     return [
         f"values of column {table.names[number]!r} hardly differ from those before (autocorrelation "
-        f"{similar[number]:.2f}), as in cumulative returns; if they are, pass kind='cumulative-returns'"
+        f"{similar[number]:.2f}), as in {what}; if they are, pass kind='{what.replace(' ', '-')}'"
         for number in np.flatnonzero(similar > _LEVELS)[:3].tolist()
+        for what in ["prices" if np.nanmin(table.values[:, number]) > 0 else "cumulative returns"]
     ]
 
 

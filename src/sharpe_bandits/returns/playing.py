@@ -151,7 +151,7 @@ class _TablePaths(Environment):
         self.varied = length < len(self.values) or block is not None
         self.every = check_every(every, returns.dates, not self.varied)
         self.warm = whole("warm_up", warm, 0, length - 3)
-        self.begins = starts(length, self.every, self.warm, returns.dates)
+        self.begins = starts(length, self.every, self.warm, returns.days)
         self.warm_rounds = int((self.begins < self.warm).sum())
         if self.rounds - self.warm_rounds < 3:
             raise InvalidInputError(

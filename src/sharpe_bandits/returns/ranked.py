@@ -51,7 +51,8 @@ class Ranked:
     drawdown : float
         largest loss from a peak of compounded wealth
     sharpe, sharpe_low, sharpe_high : float
-        Sharpe ratio and its bootstrap interval; ``annual_...``: times the root of the periods per year
+        Sharpe ratio and its bootstrap interval, which is as wide as the robust standard error says if autocorrelation
+        was found; ``annual_...``: times the root of the periods per year
     annual_anytime_low, annual_anytime_high : float | None
         interval for the annualised Sharpe ratio that holds jointly for all columns and at all times, so that a growing
         table may be evaluated repeatedly (:mod:`sharpe_bandits.confidence_sequences`, allowing for autocorrelation);
@@ -59,12 +60,10 @@ class Ranked:
     heavy_tailed : bool
         whether the kurtosis is so large that the nominal coverage of that interval is not reached
     annual_sharpe_robust : float
-        annualised Sharpe ratio that allows for autocorrelation (Lo's)
+        annualised Sharpe ratio that allows for autocorrelation (Lo's, smoothed with Bartlett weights)
     autocorrelation, autocorrelation_p, autocorrelated : float and bool
         autocorrelation from one row to the next, p-value of the hypothesis that there is none at any lag (Escanciano
         and Lobato's test), and whether that is rejected at the 5% level
-    headline_sharpe, headline_low, headline_high : float
-        annualised Sharpe ratio and its interval: allowing for autocorrelation if it was found, otherwise the usual one
     se, se_iid : float
         standard errors of the Sharpe ratio: robust to autocorrelation (HAC), and for independent returns
     value, value_low, value_high : float
@@ -112,9 +111,6 @@ class Ranked:
     autocorrelation: float
     autocorrelation_p: float
     autocorrelated: bool
-    headline_sharpe: float
-    headline_low: float
-    headline_high: float
     value: float
     value_low: float
     value_high: float
@@ -131,6 +127,11 @@ class Ranked:
     best_low: float
     best_high: float
     measures: dict[str, Measure]
+
+    @property
+    def adjusted_sharpe(self) -> float:
+        """Annualised Sharpe ratio: Lo's if autocorrelation was found, otherwise the usual one."""
+        return self.annual_sharpe_robust if self.autocorrelated else self.annual_sharpe
 
     def to_dict(self) -> dict[str, Any]:
         """Every number by name; the ends of intervals of measures as ``sortino_low``, ``sortino_high``."""
@@ -252,18 +253,11 @@ class Ranking(Shown):
         return float(statistics.annualised(self.selection.expected_maximum, self.periods_per_year))
 
     @property
-    def headline_expected_maximum(self) -> float:
-        """The same, annualised as the Sharpe ratio of the first column is."""
-        first = self.columns[0]
-        scale = first.headline_sharpe / first.annual_sharpe if first.annual_sharpe else 1.0
-        return scale * self.annual_expected_maximum
-
-    @property
     def conclusion(self) -> str:
         """Interpretation of the results in a few sentences."""
         first = self.columns[0]
         if not self.by_ratio:
-            least = self.returns.direction == "min" or self.by == "cvar"
+            least = self.by == "cvar" or (self.by == "mean-risk" and self.returns.direction == "min")
             lead = f"{first.name} has the {'smallest' if least else 'largest'} {self.criterion}"
             ends = (
                 f"{first.value:z.3g}, {self.confidence:.0%} interval {first.value_low:z.3g} to {first.value_high:z.3g}"
@@ -272,26 +266,27 @@ class Ranking(Shown):
             return f"{lead} ({ends}){rest}."
         text = ""
         if len(self.columns) > 1:
-            text = f"{first.name} has the largest Sharpe ratio, and ranks first in {first.best:.0%} of the resamples. "
-        text += f"The annualised Sharpe ratio of {first.name} is {first.headline_sharpe:z.2f}"
+            text = f"{first.name} has the largest {self.ratio_words}, and ranks first in {first.best:.0%} of the "
+            text += "resamples. "
+        text += f"The annualised {self.ratio_words} of {first.name} is {first.annual_sharpe:z.2f}"
         if first.autocorrelated:
             text += (
-                f", allowing for autocorrelation, which was found ({_p_value(first.autocorrelation_p)}; "
-                f"{first.annual_sharpe:z.2f} without)"
+                f" (Lo's, which allows for the autocorrelation found, {_p_value(first.autocorrelation_p)}: "
+                f"{first.adjusted_sharpe:z.2f})"
             )
         if self.trials > 1:
             text += (
                 f"; the expected maximum of {self.trials} trials without skill is "
-                f"{self.headline_expected_maximum:.2f}. The confidence that its true Sharpe ratio is above 0 is "
+                f"{self.annual_expected_maximum:.2f}. The confidence that its true {self.ratio_words} is above 0 is "
                 f"{_confidence(first.dsr)} after correcting for {self.trials} trials (deflated Sharpe ratio), and "
                 f"{_confidence(first.psr)} without the correction (probabilistic Sharpe ratio)"
             )
         else:
-            text += f". The confidence that its true Sharpe ratio is above 0 is {_confidence(first.psr)}"
+            text += f". The confidence that its true {self.ratio_words} is above 0 is {_confidence(first.psr)}"
         text += "; both allow for autocorrelation." if first.autocorrelated and self.trials > 1 else "."
-        robust = max(self.columns, key=lambda column: column.headline_sharpe)
-        if robust.headline_sharpe > first.headline_sharpe:
-            text += f" Allowing for autocorrelation, {robust.name} has a larger one: {robust.headline_sharpe:z.2f}."
+        robust = max(self.columns, key=lambda column: column.adjusted_sharpe)
+        if robust is not first and robust.adjusted_sharpe > first.adjusted_sharpe:
+            text += f" Allowing for autocorrelation, {robust.name} has a larger one: {robust.adjusted_sharpe:z.2f}."
         if self.pbo is not None:
             text += (
                 f" The probability of backtest overfitting is {self.pbo:.0%}: the share of splits of the rows into two "
@@ -300,28 +295,40 @@ class Ranking(Shown):
         found = sum(column.autocorrelated for column in self.columns)
         if found:
             text += (
-                f" * marks the {counted(found, 'column')} whose returns are autocorrelated: Sharpe ratio (Lo's), "
-                f"{'DSR' if self.trials > 1 else 'PSR'} and the record needed allow for it."
+                f" * marks the {counted(found, 'column')} whose returns are autocorrelated: interval, "
+                f"{'DSR' if self.trials > 1 else 'PSR'} and the record needed allow for it, and so does Lo's "
+                f"{self.ratio_words} (smoothed with Bartlett weights), which does not change the order."
             )
         return text
 
     def settings(self) -> dict[str, str]:
         """The settings that all numbers depend on, in words."""
-        q = self.periods_per_year
-        lo = " (Lo's for autocorrelated columns)" if any(c.autocorrelated for c in self.columns) else ""
         return {
             "data": self.returns.span + (", made from prices" if self.returns.kind == "prices" else ""),
             "scale": self.returns.convention,
-            "annualised": "nothing: costs are per period, in basis points"
-            if self.returns.direction == "min"
-            else f"mean × {q:g}, volatility and Sharpe ratio × √{q:g}{lo}",
+            "annualised": self._annualised(),
             **self.hurdle_in_words(),
             **({"RSSR": f"signed, per period, L = {self.L:.4g} (variance per period)"} if self.by == "rssr" else {}),
             "intervals": f"{100 * self.confidence:g}%, stationary bootstrap: {self.replications:,} resamples, blocks "
-            f"of {self.block:.3g} rows on average, seed {self.seed}",
+            f"of {self.block:.3g} rows on average, seed {self.seed}"
+            + "; by the robust standard error if marked *"
+            * (self.by_ratio and any(c.autocorrelated for c in self.columns)),
             **({"trials": self._trials()} if self.by_ratio else {}),
             **({"data preparation": "; ".join(self.returns.notes)} if self.returns.notes else {}),
         }
+
+    def _annualised(self) -> str:
+        """What is annualised, and how."""
+        q = self.periods_per_year
+        if self.by_ratio:
+            return f"mean × {q:g}, volatility and {self.ratio_words} × √{q:g}"
+        what = {"sortino": f"the Sortino ratio, × √{q:g}", "log-growth": f"logarithmic growth, × {q:g}"}.get(self.by)
+        rest = (
+            "costs are per period, in basis points"
+            if self.returns.direction == "min"
+            else "mean and s.d. are per period"
+        )
+        return f"{what or 'nothing'}; {rest}"
 
     def hurdle_in_words(self) -> dict[str, str]:
         """What is subtracted from returns, in words."""
@@ -342,15 +349,17 @@ class Ranking(Shown):
         aside = f" ({rest:,} not given, assumed to be independent)" if rest > 0 else ""
         aside = f" clusters of {given:,} columns" if rest < 0 else aside
         if self.given_sd is not None:
-            source = "as given"
+            source, unused = "as given", ", a number that was not used"
         elif chosen.given > chosen.sampling:
             source = f"observed among the columns; chance alone gives {annual['sampling']:.2f}"
+            unused = ", a number that was not used"
         else:
             source = f"from chance alone; {annual['given']:.2f} observed among the columns"
+            unused = ""
         return (
-            f"{chosen.trials:,}{aside}, equivalent to {chosen.effective:.3g} independent ones (average correlation "
-            f"{chosen.correlation:.2f}); standard deviation of their annualised Sharpe ratios {annual['variance']:.2f} "
-            f"({source})"
+            f"{chosen.trials:,}{aside}; standard deviation of their annualised Sharpe ratios {annual['variance']:.2f} "
+            f"({source}). Their average correlation is {chosen.correlation:.2f}: as many as {chosen.effective:.3g} "
+            f"independent ones{unused}"
         )
 
     def tables(self, max_rows: int | None = None, full: bool = True) -> list[console.Cells]:
@@ -367,6 +376,11 @@ class Ranking(Shown):
         return "information ratio" if hurdle is not None and hurdle.kind == "benchmark" else "Sharpe"
 
     @property
+    def ratio_words(self) -> str:
+        """The same in a sentence."""
+        return self.ratio_name.replace("Sharpe", "Sharpe ratio")
+
+    @property
     def by_ratio(self) -> bool:
         """Whether the criterion is the Sharpe ratio, to which confidence and trials belong."""
         return self.by == "sharpe"
@@ -376,7 +390,8 @@ class Ranking(Shown):
         """What the ranking goes by, in words."""
         if self.by == "mean-risk":
             return Yardstick(aversion=self.aversion, costs=self.returns.direction == "min").name
-        return _CRITERIA.get(self.by) or repr(self.objective)
+        unit = " (bp)" if self.by == "cvar" and self.returns.direction == "min" else ""
+        return _CRITERIA[self.by] + unit if self.by in _CRITERIA else repr(self.objective)
 
     def _by_value(self, shown: Sequence[Ranked]) -> console.Cells:
         costs = self.returns.direction == "min"
@@ -396,11 +411,12 @@ class Ranking(Shown):
         n = self.replications
         chance = max(math.sqrt(c.best * (1 - c.best) / n) for c in self.columns)
         first = console.decimals(100 * max(chance, 1 / n), most=1)  # at least that of one resample, even if all agree
-        several = len(self.columns) > 1
+        several, marked = len(self.columns) > 1, any(c.autocorrelated for c in shown)
         rows = [
             [
-                c.name, f"{c.headline_sharpe:z.2f}{'*' * c.autocorrelated}",
-                f"[{c.headline_low:z.{d}f}, {c.headline_high:z.{d}f}]",
+                c.name, f"{c.annual_sharpe:z.2f}{'*' * c.autocorrelated}",
+                f"[{c.annual_sharpe_low:z.{d}f}, {c.annual_sharpe_high:z.{d}f}]",
+                *([f"{c.adjusted_sharpe:z.2f}" if c.autocorrelated else ""] if marked else []),
                 _probability(c.dsr if self.trials > 1 else c.psr), _needed(c, self.periods_per_year),
                 *([f"{c.best:.{first}%}"] if several else []),
             ]
@@ -408,7 +424,8 @@ class Ranking(Shown):
         ]  # fmt: skip
         heads = [
             "", f"annualised {self.ratio_name}", f"{100 * self.confidence:g}% interval",
-            "DSR" if self.trials > 1 else "PSR", f"years needed for {self.confidence:.0%} (more)",
+            *(["Lo's"] if marked else []), "DSR" if self.trials > 1 else "PSR",
+            f"years needed for PSR {self.confidence:.0%} (more)",
             *(["ranked first"] if several else []),
         ]  # fmt: skip
         return heads, rows

@@ -45,7 +45,7 @@ from .options import ANNUAL_OR_PER_PERIOD
 from .ranked import Ranked, RankedBy, Ranking
 from .resampling import block_length, check_block, counts_of, resampled_moments, resampled_paths
 from .table import Returns, read_returns, table_of
-from .yardstick import Yardstick
+from .yardstick import BASIS_POINTS, Yardstick
 
 #: Blocks of rows for the probability of backtest overfitting.
 CSCV_BLOCKS = 16
@@ -105,7 +105,8 @@ def rank(
     replications, seed : int, optional
         number of resamples of the bootstrap, and its seed
     block : float | None, optional
-        mean block length in rows; by default chosen from the data
+        mean block length in rows; by default chosen from the data. Intervals for Sharpe ratios of columns with
+        autocorrelation do not depend on it: they are as wide as the robust standard error says
     full : bool, optional
         whether to compute intervals of all measures (Sortino, Omega, expected shortfall and others), and show them
     **reading : Any
@@ -129,10 +130,6 @@ def rank(
     costs = returns.direction == "min"
     own = by if isinstance(by, Objective) else None
     name = "own" if own else one_of("by", by or ("mean-risk" if costs else "sharpe"), get_args(RankedBy))
-    if costs and name != "mean-risk":
-        raise InvalidInputError(
-            f"by={by!r} rewards risk where every mean is below 0, as for costs; pass by='mean-risk'"
-        )
     not_negative("aversion", aversion)
     rate = returns.rate(annual_risk_free, risk_free_per_period)
     confidence = inside("confidence", confidence)
@@ -169,6 +166,10 @@ def rank(
         "omega": Omega(L=0.0), "cvar": CVaR(TAIL), "log-growth": LogGrowth(), "israelsen": IsraelsenSharpe(L=0.0),
     }  # fmt: skip
     objective = own or named[name]
+    if costs and objective.rewards_risk_of_losses:
+        raise InvalidInputError(
+            f"by={by!r} rewards risk where every mean is below 0, as for costs; pass by='mean-risk' or by='cvar'"
+        )
     block = block_length(x, rate) if block is None else check_block(block, len(x))
     batches = zip(*_resamples(returns, block, replications, seed, objective, rate), strict=True)
     means, variances, drawn_value = map(np.concatenate, batches)
@@ -180,36 +181,39 @@ def rank(
         "sharpe": (means - rate) / np.sqrt(variances),
         "value": np.nan_to_num(drawn_value, nan=0.0, posinf=1e6),
     }
-    ends = [(1 - confidence) / 2, (1 + confidence) / 2]
-    low, high = ({key: np.quantile(values, end, axis=0) for key, values in drawn.items()} for end in ends)
-    error = max(_quantile_error(drawn["sharpe"], end) for end in ends)
-    first = np.bincount(drawn["value"].argmax(axis=1), minlength=x.shape[1])
-
     sharpe, se_iid, se = (
         each(f, rate) for f in (statistics.sharpe, statistics.sharpe_se_iid, statistics.sharpe_se_hac)
     )  # fmt: skip
     autocorrelation_p = each(statistics.autocorrelation_p)
     autocorrelated = autocorrelation_p <= statistics.TEST_LEVEL
+    # blocks are of one length for all columns, too short for some: resamples vary as the robust standard error says
+    stretch = np.where(autocorrelated, se / drawn["sharpe"].std(axis=0), 1.0)
+    drawn["sharpe"] = sharpe + (drawn["sharpe"] - sharpe) * stretch
+    if name == "sharpe":
+        drawn["value"] = drawn["sharpe"]
+    ends = [(1 - confidence) / 2, (1 + confidence) / 2]
+    low, high = ({key: np.quantile(values, end, axis=0) for key, values in drawn.items()} for end in ends)
+    error = max(_quantile_error(drawn["sharpe"], end) for end in ends)
+    first = np.bincount(drawn["value"].argmax(axis=1), minlength=x.shape[1])
+
     maximum = selection.expected_maximum
-    # the standard errors and the annualisation that the data call for
+    # the standard errors that the data call for
     used = np.where(autocorrelated, se, se_iid)
-    robust = each(statistics.annualised_by_lo, q, rate)
-    usual = statistics.annualised(sharpe, q)
-    factor = statistics.annualised(1.0, q) * np.where(autocorrelated & (usual != 0), robust / usual, 1.0)
     psr = {"": used, "_iid": se_iid, "_robust": se}
     numbers = {
         "mean": mean, "volatility": np.sqrt(variance), "annual_mean": mean * q,
         "annual_volatility": np.sqrt(variance * q),
         "drawdown": statistics.by_column(statistics.drawdown, returns.values), "sharpe": sharpe,
         "sharpe_low": low["sharpe"], "sharpe_high": high["sharpe"], "se": se, "se_iid": se_iid,
-        "annual_sharpe_robust": robust, "autocorrelation": each(statistics.autocorrelation),
-        "autocorrelation_p": autocorrelation_p, "headline_sharpe": sharpe * factor,
-        "headline_low": low["sharpe"] * factor, "headline_high": high["sharpe"] * factor,
+        "annual_sharpe_robust": each(statistics.annualised_by_lo, q, rate),
+        "autocorrelation": each(statistics.autocorrelation),
+        "autocorrelation_p": autocorrelation_p,
         **{f"psr{kind}": statistics.probabilistic_sharpe(sharpe, error) for kind, error in psr.items()},
         **{f"dsr{kind}": statistics.probabilistic_sharpe(sharpe, error, maximum) for kind, error in psr.items()},
     }  # fmt: skip
     yardstick = Yardstick(rate, float(aversion), q, costs)
-    shown = {"sharpe": q**0.5, "sortino": q**0.5, "log-growth": q, "cvar": -1.0, "mean-risk": yardstick.factor}
+    shortfall = -BASIS_POINTS if costs else -1.0
+    shown = {"sharpe": q**0.5, "sortino": q**0.5, "log-growth": q, "cvar": shortfall, "mean-risk": yardstick.factor}
     scaled = [shown.get(name, 1.0) * numbers for numbers in (value, low["value"], high["value"])]
     numbers |= {"value": scaled[0], "value_low": np.minimum(*scaled[1:]), "value_high": np.maximum(*scaled[1:])}
     numbers["fdr"] = false_discovery_control(np.clip(1 - numbers["psr_robust"], 0, 1))

@@ -50,6 +50,8 @@ from .yardstick import Yardstick
 
 #: Number of standard errors beyond which a difference is called clear.
 CLEAR = 2.0
+#: How policies are made to choose by mean less risk.
+_MEAN_RISK = "pass policies=['SF-UCB:objective=MeanRisk,aversion=1']"
 #: Maximum number of columns listed in the table of shares.
 _LISTED = 25
 #: Numbers of a player that are about costs, and what they are called then.
@@ -159,6 +161,11 @@ class Replay(Shown):
                 f"is {best.name} with {best.annual_sharpe:z.2f} ± {best.annual_se:.2f}. "
             )
         words = []
+        if not costs and self.returns.losses(self.risk_free_per_period):
+            return (
+                f"{text}Neither is better by this: every mean return is below the hurdle, where Sharpe ratios reward "
+                "volatility."
+            )
         for sign, word in ((1, "better than"), (-1, "worse than")):
             clear = [p.name for p in self.policies if sign * better * p.annual_difference > CLEAR * _total_se(p)]
             if clear:
@@ -589,7 +596,7 @@ def replay(
         block=drawn.block,
         dates=dates,
         annual_sharpes=tuple(map(float, own)),
-        remarks=(*(() if yardstick.costs else returns.losses(rate)), *returns.remarks, *remarks, *doubts),
+        remarks=(*(() if yardstick.costs else returns.losses(rate, _MEAN_RISK)), *returns.remarks, *remarks, *doubts),
         returns=returns,
         yardstick=yardstick,
     )

@@ -56,7 +56,7 @@ class Returns:
         (rows, columns) simple returns per period: 0.01 is one per cent; NaN where a column has none, which needs
         ``missing="keep"``
     dates : numpy.ndarray | None
-        one per row, in UTC if they had a time zone; None if the table has none
+        one per row, in UTC if they had a time zone and a time of day; None if the table has none
     periods_per_year : float
         rows per year, used to annualise
     kind : Kind
@@ -69,6 +69,8 @@ class Returns:
         series that is subtracted from returns before they are evaluated, if any
     direction : Direction, optional
         "min" if the source held costs: values are minus the costs
+    zone : str | None, optional
+        time zone that dates with a time of day were converted from, whose weeks and months count
 
     Examples
     --------
@@ -88,6 +90,14 @@ class Returns:
     remarks: tuple[str, ...] = ()
     hurdle: Hurdle | None = None
     direction: Direction = "max"
+    zone: str | None = None
+
+    @property
+    def days(self) -> np.ndarray | None:
+        """Calendar dates of the rows, in the time zone of the source."""
+        if self.dates is None or self.zone is None:
+            return self.dates
+        return dates_of.local(self.dates, [self.zone] * len(self.dates))
 
     @property
     def excess(self) -> np.ndarray:
@@ -103,19 +113,20 @@ class Returns:
             )
         return risk_free_rate(annual_risk_free, risk_free_per_period, self.periods_per_year)
 
-    def losses(self, rate: float) -> tuple[str, ...]:
+    def losses(self, rate: float, remedy: str = "pass by='mean-risk'") -> tuple[str, ...]:
         """A remark if no column has a mean above the hurdle, where a ratio rewards volatility; otherwise nothing."""
         means = np.nanmean(self.excess, axis=0) - rate
         if not (means < 0).all():
             return ()
         best = int(means.argmax())
         hurdle = "0" if self.hurdle is None and rate == 0 else "the hurdle"
+        which, order = f"the mean return is below {hurdle}, by", ""
+        if len(means) > 1:
+            which = f"every mean return is below {hurdle}, the largest, of {shown(self.names[best])}, by"
+            order = ", so do not choose by it: of two columns with the same loss the riskier one ranks higher"
         return (
-            f"every mean return is below {hurdle} (the largest, of {shown(self.names[best])}, by {-means[best]:.4g} "
-            "per period). Below it a Sharpe ratio rewards volatility: of two columns with the same loss the riskier "
-            "one ranks higher, so do not choose by this order. Rank by mean less risk instead: "
-            "by='mean-risk' of a ranking, or objective=MeanRisk(aversion=...) of policies; for "
-            "costs with a minus sign, leave out the sign and pass direction='min'",
+            f"{which} {-means[best]:.4g} per period. Below it a Sharpe ratio rewards volatility{order}. To judge by "
+            f"mean less risk, {remedy}; for costs with a minus sign, leave out the sign and pass direction='min'",
         )
 
     @property
@@ -320,7 +331,7 @@ def read_returns(
     cleaning.check_finite(draft)
     cleaning.close_gaps(draft, missing, kind)
     prices, named = draft.values if kind == "prices" else None, draft.names
-    plausibility.refuse_levels(draft, kind)
+    plausibility.refuse_levels(draft, kind, direction == "min")
     if direction == "min":
         draft.values = 0.0 - draft.values
         draft.notes.append("took the numbers as costs")
@@ -358,7 +369,9 @@ def read_returns(
     draft.values.flags.writeable = False
     notes = tuple(draft.notes)
     per_year = float(periods_per_year)
-    return Returns(tuple(draft.names), draft.values, draft.dates, per_year, kind, notes, remarks, hurdle, direction)
+    return Returns(
+        tuple(draft.names), draft.values, draft.dates, per_year, kind, notes, remarks, hurdle, direction, draft.zone
+    )  # fmt: skip
 
 
 def table_of(source: Any, reading: dict[str, Any]) -> Returns:
@@ -414,10 +427,13 @@ def _hurdle(draft: Draft, series: Draft, benchmark: bool, same_table: bool, miss
         fill = missing == "fill" and not benchmark and bool((at >= 0).all())
         if not fill:
             first = int(np.argmin(exact))
-            remedy = "" if benchmark else "; pass missing='fill' to use the last known rate"
+            remedy = "" if benchmark else "pass missing='fill' to use the last known rate, or "
+            if len(keys) and not same_table and not exact.any():
+                others = " and ".join(dates_of.in_words(dates[0]) for dates in (wanted, keys))
+                remedy = f"no date is in both (the first are {others}): write them alike, {remedy or 'or '}"
             raise InvalidInputError(
-                f"the {what} {series.names[0]!r} has no value for {draft.where(first)} ({lacking} without one)"
-                f"{remedy}, or shorten the table"
+                f"the {what} {series.names[0]!r} has no value for {draft.where(first)} ({lacking} without one); "
+                f"{remedy}shorten the table"
             )
         draft.notes.append(f"{lacking} without a rate of {series.names[0]!r} use the last known one")
     return Hurdle(series.names[0], what, values[at])

@@ -39,12 +39,15 @@ class Yardstick:
         used to annualise a Sharpe ratio
     costs : bool, optional
         whether returns are minus the costs, which are shown
+    active : bool, optional
+        whether returns are those above a benchmark, whose Sharpe ratio is called information ratio
     """
 
     rate: float = 0.0
     aversion: float | None = None
     periods_per_year: float = 1.0
     costs: bool = False
+    active: bool = False
 
     @classmethod
     def of(cls, returns: Returns, rate: float, by: JudgedBy | None, aversion: float) -> Yardstick:
@@ -56,7 +59,8 @@ class Yardstick:
                 "by='sharpe' rewards risk where every mean is below 0, as for costs; pass by='mean-risk'"
             )
         risk = not_negative("aversion", aversion) if by == "mean-risk" else None
-        return cls(rate, risk, returns.periods_per_year, costs)
+        active = returns.hurdle is not None and returns.hurdle.kind == "benchmark"
+        return cls(rate, risk, returns.periods_per_year, costs, active)
 
     @property
     def factor(self) -> float:
@@ -69,7 +73,9 @@ class Yardstick:
     def name(self) -> str:
         """The value in words, as it is shown."""
         if self.aversion is None:
-            return "annualised Sharpe ratio"
+            return f"annualised {'information' if self.active else 'Sharpe'} ratio"
+        if not self.aversion:
+            return "mean cost (bp)" if self.costs else "mean"
         return f"mean cost + {self.aversion:g} s.d. (bp)" if self.costs else f"mean - {self.aversion:g} s.d."
 
     def value(self, mean: Any, variance: Any) -> Any:
