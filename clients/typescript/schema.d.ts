@@ -1636,6 +1636,8 @@ export interface components {
             rho: number | null;
             /** Broken Guardrails */
             broken_guardrails: number;
+            /** Guardrails */
+            guardrails: string[];
             /**
              * Intervals
              * @enum {string}
@@ -1816,6 +1818,8 @@ export interface components {
             rho: number | null;
             /** Broken Guardrails */
             broken_guardrails: number;
+            /** Guardrails */
+            guardrails: string[];
             /**
              * Intervals
              * @enum {string}

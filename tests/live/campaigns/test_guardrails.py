@@ -39,7 +39,12 @@ def tell(campaign, arm, rewards, **more):
 def test_an_arm_whose_mean_is_too_low_is_suspended(make):
     campaign = make({"kind": "mean", "limit": -0.5, "arm": "*", "action": "suspend"})
     generator = np.random.default_rng(1)
-    assert tell(campaign, "a", generator.normal(0.0, 1.0, 200)) is None
+    rewards = generator.normal(0.0, 1.0, 200)
+    assert tell(campaign, "a", rewards) is None
+    sequence = sb.confidence_sequence(rewards, sb.Mean(), arms=2)  # "*" is one statement per arm
+    low, high = sequence.low[-1], sequence.high[-1]
+    (words,) = campaign.status().guardrails
+    assert words.endswith(f"closest a: {rewards.mean():.4g} in 200 values, interval {low:.4g} to {high:.4g})")
     after = tell(campaign, "b", generator.normal(-1.5, 1.0, 400))
     assert 32 <= after < 200
     assert campaign.rules["suspended"] == ["b"]

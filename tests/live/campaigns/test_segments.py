@@ -125,6 +125,18 @@ def test_pooled_segments_are_replayed_by_verify(make, policy):
     assert sum(campaign.weights(max=0.5, segment="small").values()) == pytest.approx(1)
 
 
+def test_a_segment_that_looks_like_a_typo_is_remarked(make):
+    campaign = make(segments="separate")
+    for decision in campaign.ask(count=12, segment="large"):
+        campaign.tell(decision, 1.0 + decision.number % 3)
+    campaign.ask(segment="banks")
+    assert not campaign.status().remarks
+    campaign.ask(segment="lrage")
+    (remark,) = campaign.status().remarks
+    assert "'lrage'" in remark
+    assert "'large'" in remark
+
+
 def test_a_policy_that_cannot_pool_says_so(make):
     for policy in (
         sb.policies.SlidingWindowUCB(L=0.1, window=50),

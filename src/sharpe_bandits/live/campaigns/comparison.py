@@ -79,7 +79,7 @@ class Comparison:
         value = ""
         if self.value_difference is not None:
             value = f"; in the objective {_gap(self.value_difference, self.value_interval, costs)}"
-        if self.weighted_means != self.means:
+        if not np.allclose(self.weighted_means, self.means, rtol=1e-9):
             value += f"; weighted means {self.weighted_means[0]:.4g} and {self.weighted_means[1]:.4g}"
         when = ", while control was played" if over else ""
         return (

@@ -82,7 +82,12 @@ class Guardrail:
                 raise InvalidInputError(f"a {self.kind} is that of rewards; leave metric={shown(self.metric)} out")
 
     def __str__(self) -> str:
-        what = {"daily_loss": "loss of a day", "drawdown": "drawdown"}.get(self.kind, f"{self.kind} of {self.metric}")
+        return self.in_words(REWARD)
+
+    def in_words(self, reward: str) -> str:
+        """The limit in one line; rewards are called ``reward``."""
+        metric = reward if self.metric == REWARD else self.metric
+        what = {"daily_loss": "loss of a day", "drawdown": "drawdown"}.get(self.kind, f"{self.kind} of {metric}")
         where = {None: "", "*": " of each arm"}.get(self.arm, f" of {self.arm}")
         return f"{what}{where}, limit {self.limit:g}: {self.action}"
 
@@ -169,28 +174,38 @@ class Watch:
 
         ``share`` is the part of alpha that the guardrail has.
         """
-        guardrail = self.guardrail
-        key = _ALL if guardrail.arm is None else arm
-        sums = self._sums.get(key)
-        if sums is None or key in self.broken:
+        key = _ALL if self.guardrail.arm is None else arm
+        if key not in self._sums or key in self.broken:
             return None
+        is_broken, _, seen = self._seen(key, arms, share, sign)
+        return (key, seen) if is_broken else None
+
+    def in_words(self, arms: list[Any], share: float, sign: float) -> str:
+        """The guardrail, and what it has seen where it is closest to its limit."""
+        words = self.guardrail.in_words("cost" if sign < 0 else REWARD)
+        if not self._sums:
+            return words
+        seen = {key: self._seen(key, len(arms), share, sign) for key in self._sums}
+        key = max(seen, key=lambda one: seen[one][1])
+        return f"{words} (now{f', closest {arms[key]}:' if self.guardrail.arm == '*' else ''} {seen[key][2]})"
+
+    def _seen(self, key: int, arms: int, share: float, sign: float) -> tuple[bool, float, str]:
+        """Whether a limit is broken, how far beyond it one is (negative: how far away), and what was seen."""
+        guardrail, sums = self.guardrail, self._sums[key]
         alpha = share * ALPHA / (arms if guardrail.arm == "*" else 1)
         if guardrail.kind == "rate":
-            if log_evidence(sums[0], sums[0] * sums[1], guardrail.limit) >= -math.log(alpha):
-                return key, f"{sums[1]:.4g} in {sums[0]:.0f} values"
-        elif guardrail.kind == "mean":
-            if sums[0] < 2:
-                return None
-            interval = intervals(tally.moments(sums), Mean(), alpha=alpha)
-            low, high = float(interval.low), float(interval.high)
-            above = guardrail.metric != REWARD or sign < 0
-            if low > guardrail.limit if above else high < guardrail.limit:
-                return key, f"{sums[1]:.4g} in {sums[0]:.0f} values, interval {low:.4g} to {high:.4g}"
-        else:
-            loss = sums[1] if guardrail.kind == "daily_loss" else sums[1] - sums[0]
-            if loss > guardrail.limit:
-                return key, f"{loss:.4g}"
-        return None
+            excess = log_evidence(sums[0], sums[0] * sums[1], guardrail.limit) + math.log(alpha)
+            return excess >= 0, excess, f"{sums[1]:.4g} in {sums[0]:.0f} values"
+        if guardrail.kind == "mean":
+            seen, low, high = f"{sums[1]:.4g} in {sums[0]:.0f} values", -math.inf, math.inf
+            if sums[0] >= 2:
+                interval = intervals(tally.moments(sums), Mean(), alpha=alpha)
+                low, high = float(interval.low), float(interval.high)
+            excess = low - guardrail.limit if guardrail.metric != REWARD or sign < 0 else guardrail.limit - high
+            known = math.isfinite(low) and math.isfinite(high)
+            return excess > 0, excess, seen + (f", interval {low:.4g} to {high:.4g}" if known else "; too early")
+        loss = sums[1] if guardrail.kind == "daily_loss" else sums[1] - sums[0]
+        return loss > guardrail.limit, loss - guardrail.limit, f"{loss:.4g}"
 
 
 def log_evidence(n: float, k: float, limit: float) -> float:

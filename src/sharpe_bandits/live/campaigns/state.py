@@ -246,6 +246,10 @@ class State:
         share = self.choices_of_others.get(arm, 1) / max(sum(self.choices_of_others.values()), 1)
         return means[0] + (x - means[1]) / (details.get("propensity") or share)
 
+    def guardrails(self) -> list[str]:
+        """The guardrails in words, with what they have seen."""
+        return [watch.in_words(self.agent.arms, 1 / len(self.watches), self.sign) for watch in self.watches]
+
     def breaches(self, arm: int) -> list[tuple[int, int, str]]:
         """Guardrails that are broken after a reward of an arm: their numbers, keys, and what was seen."""
         return [

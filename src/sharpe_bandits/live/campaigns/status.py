@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..._support.display import in_words
@@ -15,7 +16,6 @@ from ...policies.base import Direction
 from ...results.metrics import normal_half_width
 from ..agents import Agent
 from .comparison import Comparison, ShadowEstimate
-from .guardrails import Guardrail
 from .state import State
 
 if TYPE_CHECKING:
@@ -148,6 +148,8 @@ class Status:
         variance of an arm's mean between segments, in units of the variance of a reward, if segments are pooled
     broken_guardrails : int
         guardrails that are broken now, counted per arm
+    guardrails : list[str]
+        guardrails in words, with what they have seen where they are closest to their limit
     intervals : str
         "at all times": the intervals of all arms hold together, however often one looks; "fixed-time": at one look, for
         policies that forget, since arms may drift
@@ -182,6 +184,7 @@ class Status:
     segments: list[SegmentStatus] = field(default_factory=list)
     rho: float | None = None
     broken_guardrails: int = 0
+    guardrails: list[str] = field(default_factory=list)
     intervals: Literal["at all times", "fixed-time"] = "at all times"
 
     def to_dict(self) -> dict[str, Any]:
@@ -245,8 +248,8 @@ class Status:
             words["mode"] += "; asks are refused" if rules["fallback"] is None else f"; asks get {rules['fallback']}"
         if rules.get("bounds"):
             words["shares"] = ", ".join(f"{arm} {low:g} to {high:g}" for arm, (low, high) in rules["bounds"].items())
-        if rules.get("guardrails"):
-            words["guardrails"] = "; ".join(str(Guardrail(**one)) for one in rules["guardrails"])
+        if self.guardrails:
+            words["guardrails"] = "; ".join(self.guardrails)
         if self.lift is not None:
             over = rules.get("control") is None or (rules.get("mode") == "live" and rules["share"] == 1)
             words["lift"] = self.lift.in_words(self.direction == "min", over)
@@ -342,12 +345,13 @@ def status_of(
         direction=agent.direction,
         rules=state.rules.to_dict(),
         evidence=agent.evidence(Sharpe(0.0, hurdle)) if agent.direction == "max" else None,
-        remarks=remarks,
+        remarks=[*remarks, *_new_segments(state)],
         lift=Comparison.of(state),
         agreement=state.agreed / state.compared if state.compared else None,
         shadow=ShadowEstimate.of(state),
         **_segments(state),
         broken_guardrails=sum(len(watch.broken) for watch in state.watches),
+        guardrails=state.guardrails(),
         intervals="at all times" if watchable else "fixed-time",
     )
 
@@ -356,6 +360,18 @@ def remembers_everything(agent: Agent) -> bool:
     """Whether estimates use all rewards. Those of a policy that forgets follow drifting arms, for which no interval is
     time-uniform."""
     return all(known.pulls == n for known, n in zip(agent.statistics().values(), agent.pulls.values(), strict=True))
+
+
+def _new_segments(state: State) -> list[str]:
+    """A remark on segments with few rewards whose name is almost that of another: a typo opens a segment."""
+    rewards = {name: sum(agent.pulls.values()) for name, agent in state.segments.agents.items()}
+    old = [name for name, n in rewards.items() if n >= _LEAST]
+    pairs = [(name, get_close_matches(name, old, 1, 0.8)) for name, n in rewards.items() if n < _LEAST]
+    return [
+        f"segment {name!r} is new, with records of its own; if it is a typo for {close[0]!r}, ask with that name"
+        for name, close in pairs
+        if close
+    ][:1]
 
 
 def _segments(state: State) -> dict[str, Any]:
