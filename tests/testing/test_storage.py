@@ -88,6 +88,9 @@ class MemoryRecords:
         rows = [r for r in rows if (after is None or r.expires > after) and (until is None or r.expires <= until)]
         return sorted(rows, key=lambda row: (row.expires or 0.0, row.number))[:count]
 
+    def archived(self):
+        return 0
+
     def overdue(self, now):
         return len(self.pending(until=now))
 

@@ -664,6 +664,8 @@ class Agent:
         self.asked = whole("asked", state["asked"], self.t, 2 * MAX_ROUNDS)
         record = state["record"]
         self._maximum = np.array([-math.inf if value is None else value for value in record["maximum"]], float)
+        if len(self._maximum) != k:
+            raise damaged(f"maximum must be {k} numbers")
         for name, column in [*self._all.sums._asdict().items(), ("last", self._all.last)]:
             if len(record[name]) != k:
                 raise damaged(f"{name} must be {k} numbers")

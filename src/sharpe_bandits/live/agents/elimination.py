@@ -18,6 +18,7 @@ from ...policies.base import EliminationPolicy
 from ...simulation.compiler import specialise
 from ...simulation.families.phases import phase_bindings
 from .base import Agent
+from .state import damaged
 
 #: Maximum number of arms for which an agent keeps the data of its error bound.
 MAX_BOUNDED = 64
@@ -240,6 +241,8 @@ class EliminationAgent(Agent):
         accepted = [whole("arm", i, 0, k - 1) for i in state["accepted"]]
         self._taken[accepted] = True
         self._due = np.array([whole("due", v, 0, self.horizon) for v in state["due"]])
+        if len(self._due) != k:
+            raise damaged(f"due must be {k} numbers")
         if self._now is not self._state:
             current, sums = state["current"], self._now.sums
             sums.pulls[:], sums.sum1[:], sums.sum2[:] = (current[name] for name in ("count", "sum1", "sum2"))

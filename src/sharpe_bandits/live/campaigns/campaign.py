@@ -239,7 +239,7 @@ class Campaign(CampaignInterface):
             began = [utc_time(event.at) for event in records.events(state.lead_began - 1, state.lead_began)]
             overdue = records.overdue(now) if due else 0
             if self._remarks[0] != state.seq // LEAST:  # not at every event: this reads many decisions
-                last = records.history(max(state.decisions - LAST, 0) + 1, None)
+                last = records.history(max(state.decisions - LAST, records.archived()) + 1, None)
                 self._remarks = state.seq // LEAST, remarks_on(last, state.agent.arms)
             return status_of(self.name, state, utc_time(now), overdue, began[0] if began else None, self._remarks[1])
 

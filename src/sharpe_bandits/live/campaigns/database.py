@@ -432,6 +432,10 @@ class _SQLRecords:
             yield event
             yield from rows
 
+    def archived(self) -> int:
+        old = self.archive()
+        return old.decisions if old else 0
+
     def archive(self) -> Archive | None:
         """Where the old part of the campaign is, if it has been archived."""
         rows = self._rows(f"SELECT details FROM {_EVENTS} WHERE campaign = ? AND seq = {_ARCHIVE}", self._campaign)

@@ -109,6 +109,9 @@ class Records(Protocol):
     def history(self, first: int, last: int | None) -> Iterable[DecisionRow]:
         """Decisions from number ``first`` to ``last`` (None: all), in order."""
 
+    def archived(self) -> int:
+        """Number of decisions that are in files, no longer in the store."""
+
     def pending(
         self, count: int | None = None, *, after: float | None = None, until: float | None = None
     ) -> list[DecisionRow]:
