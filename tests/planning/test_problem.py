@@ -240,3 +240,18 @@ def test_a_correlation_is_of_returns():
     problem = sb.BestArmProblem.from_gap(3, 1.0, 0.5, correlation=0.5)
     with pytest.raises(sb.errors.InvalidInputError, match="FactorBandit"):
         sb.plan(problem, budget=500, policies=sb.policies.VarianceAwareHalving(sb.Sharpe(0.1)), runs=10)
+
+
+def test_arms_that_are_observed_one_at_a_time_have_moments_of_their_own():
+    orders = {
+        "algo": ["A", "B"] * 50,
+        "cap": ["large", "small"] * 50,
+        "cost": np.random.default_rng(1).normal(8, 5, 100),
+    }
+    how = {"kind": "returns", "scale": 1e-4, "direction": "min", "periods_per_year": 252}
+    with pytest.raises(sb.errors.InvalidInputError, match=r"pivot=\('algo', 'cost'\)"):
+        sb.BestArmProblem.from_returns(orders, **how)
+    problem = sb.BestArmProblem.from_returns(orders, pivot=("algo", "cost"), **how)
+    assert problem.table is None
+    means = [-1e-4 * orders["cost"][k::2].mean() for k in (0, 1)]
+    assert [arm.mean for arm in problem.bandit.arms] == pytest.approx(means)

@@ -347,6 +347,7 @@ class TestUnpaired:
         assert sb.rank(returns, replications=100)["IEX"].rows == (venue == "IEX").sum()
         comparison = sb.compare(returns, replications=200)
         assert not any(d.paired for d in comparison.differences)
+        # a column of this seed is autocorrelated by chance
         assert comparison.rows_of_block == round(np.median(returns.counts) ** (1 / 3))
         with pytest.raises(sb.errors.InvalidInputError, match="what was not observed cannot be replayed"):
             sb.replay(returns, "RoundRobin", runs=2)
@@ -360,3 +361,18 @@ class TestUnpaired:
         assert len(sb.compare(values, missing="keep", replications=100, **options).differences) == 3
         values[:100, 1:] = 0.001  # often together: filling is the user's decision
         assert sb.read_returns(values, missing="fill", **options).complete
+
+
+def test_orders_that_are_observed_one_at_a_time_have_no_blocks():
+    """Unpaired samples of independent numbers: the standard error is that of two independent means."""
+    generator = np.random.default_rng(5)
+    names = generator.permutation(np.repeat(["A", "B"], 200))
+    orders = pd.DataFrame({"algo": names, "cost": generator.normal(8, 5, 400)})
+    comparison = sb.compare(
+        orders, pivot=("algo", "cost"), kind="returns", scale=1e-4, direction="min", aversion=0, periods_per_year=252,
+        replications=100,
+    )  # fmt: skip
+    assert comparison.rows_of_block == 1
+    (difference,) = comparison.differences
+    expected = np.sqrt(sum(own.var() / 199 for _, own in orders.groupby("algo")["cost"]))
+    assert difference.se == pytest.approx(expected, rel=0.02)

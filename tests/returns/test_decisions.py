@@ -147,8 +147,9 @@ def test_unequal_histories(daily):
     assert found["best in hindsight"].rule.startswith("d, whose")  # of a and d, which are there throughout
     with pytest.raises(sb.errors.InvalidInputError, match="needs columns with the same history"):
         sb.replay(frame, ["SF-UCB"], kind="returns", periods_per_year=252, missing="keep", paths="blocks", runs=2)
+    kept = sb.read_returns(frame, kind="returns", periods_per_year=252, missing="keep")
     with pytest.raises(sb.errors.InvalidInputError, match="needs columns with the same history"):
-        sb.BestArmProblem.from_returns(sb.read_returns(frame, kind="returns", periods_per_year=252, missing="keep"))
+        sb.BestArmProblem.from_returns(kept, bootstrap=True)
 
 
 def test_a_gap_in_prices_is_spanned_by_the_next_return(daily):
@@ -215,7 +216,7 @@ class TestLag:
         with pytest.raises(sb.errors.InvalidInputError, match="lag=1 with bandit feedback"):
             sb.replay(daily, ["SF-UCB"], lag=1, top=2, runs=2)
         full = sb.replay(daily, ["SF-UCB"], lag=1, top=2, runs=2, feedback="full")
-        assert "1 row after the decision" in str(full)
+        assert "1 row before the trade" in str(full)
 
 
 def test_weights_of_every_row(daily):

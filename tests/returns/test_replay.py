@@ -180,8 +180,8 @@ def test_what_is_printed(daily):
     words = " ".join(str(played).split())
     ucb = played["SF-UCB"]
     for text in (
-        f"{ucb.annual_sharpe:.1f}", f"{ucb.annual_se:.1f}", f"{ucb.annual_se_iid:.1f}", f"{ucb.annual_difference:+.1f}",
-        "{:.1f} to {:.1f}".format(*ucb.band["annual_sharpe"]), "{:.0%} to {:.0%}".format(*ucb.band["total"]),
+        f"{ucb.annual_sharpe:.2f}", f"{ucb.annual_se:.2f}", f"{ucb.annual_difference:+.2f}",
+        "{:.2f} to {:.2f}".format(*ucb.band["annual_sharpe"]), "{:.0%} to {:.0%}".format(*ucb.band["total"]),
         f"{ucb.total:.0%}", f"{ucb.drawdown:.0%}", f"{ucb.annual_turnover:.1f}", f"{ucb.shares['c']:.1%}",
         "252 periods per year", "√252", "0.002 of wealth per switch", "0.03 annual",
         f"{played.L:.4g} (variance per period)",
@@ -276,3 +276,14 @@ def test_options_that_do_nothing_are_refused():
         sb.rank(returns, replications=10)
     with pytest.raises(sb.errors.InvalidInputError, match="columns must be a list of names, got 7"):
         sb.read_returns({"a": [0.1, 0.2, 0.1]}, kind="returns", periods_per_year=12, columns=7)
+
+
+def test_against_a_benchmark_the_ratio_is_called_information_ratio_and_the_benchmark_has_a_row():
+    x = np.random.default_rng(3).normal(0.001, 0.01, (200, 3))
+    found = sb.replay(x, names=["A", "B", "M"], kind="returns", periods_per_year=252, benchmark="M", runs=2)
+    assert "Sharpe" not in found.conclusion
+    ratios, wealth, _ = found.tables()
+    assert "information" in ratios[0][1]
+    last = wealth[1][-1]
+    assert last[0].startswith("M")
+    assert last[1] == f"{np.prod(1 + x[:, 2]) - 1:,.0%}"

@@ -186,3 +186,8 @@ class TestSeries:
         found = prices(table, risk_free_series="RF")
         with pytest.raises(sb.errors.InvalidInputError, match="leave out annual_risk_free="):
             sb.rank(found, annual_risk_free=0.02, block=1)
+
+
+def test_a_benchmark_that_is_neither_column_nor_file():
+    table = {"A": A, "SPY": A[::-1]}
+    assert "did you mean 'SPY'" in suggested(table, benchmark="spy")

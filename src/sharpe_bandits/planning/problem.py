@@ -216,15 +216,15 @@ class BestArmProblem:
                 "objective='mean-risk'"
             )
         _at_least_two(len(returns.names), "columns")
-        if not returns.complete:
+        if not returns.complete and true_or_false("bootstrap", bootstrap):
             raise InvalidInputError(
-                "a plan needs columns with the same history, whose rows are resampled together; read the table with "
-                "missing='drop'"
+                "bootstrap=True needs columns with the same history, whose rows are resampled together; leave it out"
             )
         periods = _periods(returns.periods_per_year)
         rate = returns.rate(annual_risk_free, risk_free_per_period)
         excess = returns.excess - rate
-        for name, column in zip(returns.names, excess.T, strict=True):
+        columns = [column[~np.isnan(column)] for column in excess.T]
+        for name, column in zip(returns.names, columns, strict=True):
             # rounding leaves a trace of variance in a column of equal numbers
             if len(column) < 2 or not column.std() > 1e-12 * np.abs(column).max():
                 raise InvalidInputError(
@@ -235,18 +235,23 @@ class BestArmProblem:
         if block is not None:
             block = check_block(block, rows)
         else:
-            block = block_length(excess) if rows >= LEAST_FOR_BLOCKS else 1.0
+            block = block_length(excess) if rows >= LEAST_FOR_BLOCKS and returns.complete else 1.0
         if true_or_false("bootstrap", bootstrap):
             together = block > 1
             arms: Sequence[Arm] = resampled(excess, block=block if together else None, jointly=together).arms
         else:
-            arms = [Normal(float(column.mean()), variance=float(column.var(ddof=1))) for column in excess.T]
+            arms = [Normal(float(column.mean()), variance=float(column.var(ddof=1))) for column in columns]
         problem = cls._of(
             arms, returns.names, periods, criterion, L, _drawn(rows, block, bootstrap), tolerance,
             bootstrap and block > 1, aversion, costs,
         )  # fmt: skip
         losses = () if criterion == "mean-risk" else returns.losses(rate, "pass objective='mean-risk'")
-        return replace(problem, table=excess, block=block, notes=returns.notes, remarks=(*losses, *returns.remarks))
+        remarks = (*losses, *returns.remarks)
+        if not returns.complete:  # rows cannot be resampled
+            estimated = "every arm has the mean and the standard deviation of its own rows"
+            rewards = "independent normal rewards"
+            return replace(problem, rewards=rewards, notes=(*returns.notes, estimated), remarks=remarks)
+        return replace(problem, table=excess, block=block, notes=returns.notes, remarks=remarks)
 
     @classmethod
     def _of(

@@ -83,9 +83,10 @@ def _paths(replay: Replay) -> list[dict[str, Any]]:
 def _caption(replay: Replay) -> str:
     """The settings that the numbers of a figure depend on; shown with each figure."""
     settings = replay.settings()
+    hurdles = [key for key in ("risk-free rate", "evaluated", "benchmark") if key in settings]
     return (
         f"{settings['data']}; {settings['scale']}; annualised: {settings['annualised']}; seen: {settings['seen']}; "
-        f"cost: {settings['cost']}; risk-free rate: {settings.get('risk-free rate', 'none')}; L = {replay.L:.4g}"
+        f"cost: {settings['cost']}; {'; '.join(f'{key}: {settings[key]}' for key in hurdles)}; L = {replay.L:.4g}"
     )
 
 

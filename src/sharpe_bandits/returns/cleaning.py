@@ -106,6 +106,12 @@ def _first(bad: np.ndarray) -> tuple[int, int]:
     return int(row), int(column)
 
 
+def one_at_a_time(x: np.ndarray) -> bool:
+    """Whether hardly any row has values of two or more columns."""
+    there = ~np.isnan(x)
+    return x.shape[1] > 1 and bool((there.sum(axis=1) > 1).mean() < PAIRED)
+
+
 def check_finite(draft: Draft) -> None:
     infinite = np.isinf(draft.values)
     if infinite.any():
@@ -127,11 +133,12 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
                 f"missing='drop'"
             )
         filled = "the last known price" if kind == "prices" else "a return of 0"
+        others = f", missing='drop' to drop such rows, or missing='fill' to use {filled}"
+        others = "" if one_at_a_time(draft.values) else others
         raise InvalidInputError(
             f"{draft.where(row, column)} has no value ({number} missing in {counted(int(lost.sum()), 'row')} and "
             f"{counted(int(gaps.any(axis=0).sum()), 'column')}: {_lacking(draft, gaps)}); pass "
-            f"missing='keep' to let every column have its own history, missing='drop' to "
-            f"drop such rows, or missing='fill' to use {filled}"
+            f"missing='keep' to let every column have its own history{others}"
         )
     if missing == "drop":
         draft.notes.append(
@@ -144,7 +151,7 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
         draft.keep(~gaps.all(axis=1))
         return
     if kind != "prices":
-        if gaps.shape[1] > 1 and ((~gaps).sum(axis=1) > 1).mean() < PAIRED:
+        if one_at_a_time(draft.values):
             raise InvalidInputError(
                 f"columns are observed one at a time: {number} of {gaps.size:,} are missing, and returns of 0 would be "
                 f"invented for them; pass missing='keep' to rank or compare the columns"

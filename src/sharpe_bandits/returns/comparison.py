@@ -34,6 +34,8 @@ from .._support.display import Findings, Shown, Table
 from .._support.validation import check_keywords, inside, whole
 from ..errors import InvalidInputError, unknown
 from . import statistics
+from .cleaning import one_at_a_time
+from .draft import counted
 from .options import ANNUAL_OR_PER_PERIOD
 from .pairwise import Difference, pairwise_tests
 from .ranked import SHOWN
@@ -143,8 +145,8 @@ class Comparison(Shown):
             )
         if not self.confidence_set:
             text += (
-                f" The columns have only {self.common} rows in common: too few for a model confidence set (at least "
-                f"{LEAST_COMMON})."
+                f" The columns have {counted(self.common, 'row') if self.common else 'no row'} in common: too few for "
+                f"a model confidence set (at least {LEAST_COMMON})."
             )
         if self.pbo is not None:
             text += f" The probability of backtest overfitting is {self.pbo:.0%}."
@@ -187,7 +189,8 @@ class Comparison(Shown):
             if self.returns.hurdle
             else f"returns minus {self.risk_free_per_period:.4g} per period",
             "bootstrap": f"{self.replications:,} resamples, seed {self.seed}; differences: studentised, blocks of "
-            f"{self.rows_of_block} rows; joint tests: stationary, blocks of {self.block:.3g} rows on average",
+            f"{counted(self.rows_of_block, 'row')}; joint tests: stationary, "
+            f"{self.block:.3g} row{'s' * (self.block != 1)} on average",
             "common rows": f"{self.common:,} that all columns have; a difference uses the rows that both columns have"
             + (" (* too few: each column over its own rows)" if any(not d.paired for d in self.differences) else ""),
             **({"data preparation": "; ".join(self.returns.notes)} if self.returns.notes else {}),
@@ -317,7 +320,7 @@ def compare(
     given = block
     block, rows_of_block = blocks_for_differences(x, rate, block)
     # blocks of this length leave autocovariances at as many lags, less one
-    lags = None if given is None else rows_of_block - 1
+    lags = None if given is None and rows_of_block > 1 else rows_of_block - 1
     base = None if against is None else names.index(against)
     pairs, chosen_afterwards = listed_pairs(yardstick.of_columns(x), base)
     tests = pairwise_tests(x, pairs, yardstick, rows_of_block, replications, seed, confidence, chosen_afterwards, lags)
@@ -347,11 +350,17 @@ def blocks_for_differences(x: np.ndarray, rate: float, block: float | None) -> t
     """Mean length of blocks for joint tests, and length of blocks for differences; the same if it is given.
 
     Otherwise the latter is at least the cube root of the number of rows: with shorter blocks the standard errors of
-    resamples are less variable than those of the table, and p-values too small (9% below 5% for 60 rows).
+    resamples are less variable than those of the table, and p-values too small (9% below 5% for 60 rows). Columns that
+    are observed one at a time, and without autocorrelation, are independent samples: blocks of one row.
     """
     if block is not None:
         return check_block(block, len(x)), max(round(block), 1)
     mean, rows = block_length(x, rate), float(np.median((~np.isnan(x)).sum(axis=0)))
+    if (
+        one_at_a_time(x)
+        and statistics.by_column(statistics.autocorrelation_p, x).min() > statistics.TEST_LEVEL / x.shape[1]
+    ):
+        return 1.0, 1
     return mean, max(round(mean), round(rows ** (1 / 3)))
 
 

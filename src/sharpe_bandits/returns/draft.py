@@ -191,7 +191,11 @@ def _long_form(source: sources.Source, dated: int | None, text: int) -> str:
 
 def _pivot(source: sources.Source, text: int, dated: int | None = None) -> str:
     """The option that makes a column of every name in a column of text; empty if there are no numbers."""
-    others = [source.names[p] for p in reversed(range(len(source.names))) if p not in (dated, text)]
+    others = [
+        source.names[p]
+        for p in reversed(range(len(source.names)))
+        if p not in (dated, text) and _begins_with_a_number(source, p)
+    ]
     priced = (other for usual in _NUMBERS for other in others if other.strip().lower() == usual)
     return f"pivot=({source.names[text]!r}, {next(priced, others[0])!r})" if others else ""
 

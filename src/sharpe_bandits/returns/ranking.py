@@ -43,7 +43,7 @@ from . import statistics
 from .measures import TAIL, Measure, measures
 from .options import ANNUAL_OR_PER_PERIOD
 from .ranked import Ranked, RankedBy, Ranking
-from .resampling import block_length, check_block, counts_of, resampled_moments, resampled_paths
+from .resampling import LEAST_FOR_BLOCKS, block_length, check_block, counts_of, resampled_moments, resampled_paths
 from .table import Returns, read_returns, table_of
 from .yardstick import BASIS_POINTS, Yardstick
 
@@ -254,10 +254,18 @@ def rank(
     return Ranking(
         columns, name, objective, rssr.L, statistics.per_year(rate, q), rate, float(confidence), replications, block,
         seed, selection, trials_sd, error,
-        (*(returns.losses(rate) if objective.rewards_risk_of_losses else ()), *returns.remarks),
+        (*(returns.losses(rate) if objective.rewards_risk_of_losses else ()), *_too_short(returns), *returns.remarks),
         statistics.backtest_overfitting(common, Yardstick(rate).value, CSCV_BLOCKS) if measurable else None,
         None if objective.has_feature else _leader(returns, objective, alpha, rate), full, returns, float(aversion),
     )  # fmt: skip
+
+
+def _too_short(returns: Returns) -> tuple[str, ...]:
+    """A remark if a column has too few returns for its interval."""
+    rows = int(returns.counts.min())
+    if rows >= LEAST_FOR_BLOCKS:
+        return ()
+    return (f"{rows} returns are too few for intervals and confidences: trust them from {LEAST_FOR_BLOCKS} rows on",)
 
 
 def _leader(returns: Returns, objective: Objective, alpha: float, rate: float) -> Leader | None:

@@ -214,8 +214,21 @@ class Replay(Shown):
             "scale": of.convention,
             "annualised": "nothing: costs are per row, in basis points, and total is their sum"
             if self.yardstick.costs
-            else f"mean and turnover × {q:g}, volatility and Sharpe ratio × √{q:g}; total is compounded",
-            **({} if self.yardstick.costs else {"risk-free rate": of.hurdle.words if of.hurdle else rate}),
+            else f"mean and turnover × {q:g}, volatility and {'information' if self.yardstick.active else 'Sharpe'} "
+            f"ratio × √{q:g}; total is compounded",
+            **(
+                {}
+                if self.yardstick.costs
+                else {"evaluated" if of.hurdle else "risk-free rate": of.hurdle.words if of.hurdle else rate}
+            ),
+            **(
+                {
+                    "benchmark": "the information ratio is that of active returns; means, volatilities, totals and "
+                    "drawdowns are those of the returns themselves"
+                }
+                if self.yardstick.active
+                else {}
+            ),
             "seen": f"{seen} ({self.feedback} feedback)",
             "decisions": self._decisions(),
             "cost": self._cost(),
@@ -236,7 +249,7 @@ class Replay(Shown):
         words = "in every row" if self.every == 1 else f"{words}; a round of a policy is one such period"
         words += f", {self.top} columns at a time in equal parts" if self.top > 1 else ", one column at a time"
         words += f", each for at least {self.hold} decisions" if self.hold > 1 else ""
-        words += f"; traded {counted(self.lag, 'row')} after the decision" if self.lag else ""
+        words += f"; decided {counted(self.lag, 'row')} before the trade or earlier" if self.lag else ""
         return words + (f"; the first {self.warm_up:,} rows are observed, not played" if self.warm_up else "")
 
     def log(self, name: str) -> Table:
@@ -324,11 +337,9 @@ class Replay(Shown):
         """The tables shown, as text: ratios, wealth and trading, and shares of time; each as heads and rows."""
         ratios, others = [], []
         costs = self.yardstick.costs
-        # show the digits that other seeds would not change
-        widest = max(p.sd_over_runs["annual_sharpe"] for p in self.policies)
+        d = 2
         for p in self.players:
             own = p.name == EQUAL
-            d = console.decimals(widest / self.runs**0.5, least=1) if p.runs > 1 else 2
             ratios.append([
                 p.name, f"{p.annual_sharpe:z.{d}f}", _band(p, "annual_sharpe", f"z.{d}f"), f"{p.annual_se:.{d}f}",
                 "" if own else f"{p.annual_difference:+z.{d}f}",
@@ -340,6 +351,15 @@ class Replay(Shown):
                 p.name, f"{p.total:{total}}", _band(p, "total", total), f"{p.annual_mean:{each}}",
                 f"{p.annual_volatility:{each}}", *([] if costs else [f"{p.drawdown:.0%}"]), f"{p.turnover:.3f}",
                 f"{p.annual_turnover:.1f}",
+            ])  # fmt: skip
+        hurdle = self.returns.hurdle
+        if self.yardstick.active and hurdle is not None and self.paths == "recorded":
+            own_returns = hurdle.values[self.warm_up :]
+            q = self.returns.periods_per_year
+            others.append([
+                f"{hurdle.name} (benchmark)", f"{statistics.wealth(own_returns)[-1] - 1:,.0%}", "",
+                f"{q * own_returns.mean():.1%}", f"{math.sqrt(q) * own_returns.std(ddof=1):.1%}",
+                f"{statistics.drawdown(own_returns):.0%}", "", "",
             ])  # fmt: skip
         heads, shares = self.shares()
         value = self.yardstick.name.removesuffix(" ratio")
@@ -502,8 +522,9 @@ def replay(
     warm_up : int, optional
         number of first rows in which policies and benchmarks observe all returns, and nothing is held or counted
     lag : int, optional
-        rows between a decision and its trade: with 1, what is held in a row was decided before the row above it. A
-        period between decisions is used only once all of it had been seen. With bandit feedback, it needs ``top=1``,
+        rows between a decision and its trade: with 1, what is held in a row was decided before the row above it; with
+        0, a trade is at the very prices that its decision uses. With ``every``, trades stay on the first row of a
+        period, and what was seen in the last period is used one period later. With bandit feedback, it needs ``top=1``,
         ``hold=1``, no warm-up and columns with the same history
     budget : int | None, optional
         rounds in which fixed-budget policies, such as SHSR, may explore; afterwards they hold what they recommend. By

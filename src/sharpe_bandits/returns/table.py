@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -323,6 +324,12 @@ def read_returns(
         missing = "keep"  # every row is an observation of one column
     against = benchmark if risk_free_series is None else risk_free_series
     hurdle_column = against if isinstance(against, str) and against in table.names else None
+    if isinstance(against, str) and hurdle_column is None and not Path(against).exists():
+        near = [name for name in table.names if name.lower() == against.lower()]
+        raise InvalidInputError(
+            f"there is no column and no file {shown(against)}; "
+            + (f"did you mean {shown(near[0])}?" if near else f"the columns are {listed(table.names[:20])}")
+        )
     draft = drafted(table, dated, date_format, None if columns is None else list(columns), style, hurdle_column)
     plausibility.refuse(table, draft, kind, columns is not None)
     cleaning.date_rows(draft, missing, timezones)
