@@ -1627,6 +1627,8 @@ export interface components {
             /** Remarks */
             remarks: string[];
             lift: components["schemas"]["Comparison"] | null;
+            /** Lift Until */
+            lift_until: string | null;
             /** Agreement */
             agreement: number | null;
             shadow: components["schemas"]["ShadowEstimate"] | null;
@@ -1809,6 +1811,8 @@ export interface components {
             /** Remarks */
             remarks: string[];
             lift: components["schemas"]["Comparison"] | null;
+            /** Lift Until */
+            lift_until: string | null;
             /** Agreement */
             agreement: number | null;
             shadow: components["schemas"]["ShadowEstimate"] | null;

@@ -406,7 +406,7 @@ class RemoteCampaign(CampaignInterface):
         found = self._request("GET", "")
         del found["settings"]
         arms = [ArmStatus(**{key: _pair(value) for key, value in arm.items()}) for arm in found["arms"]]
-        timed = _timed(found, "time", "leader_since")
+        timed = _timed(found, "time", "leader_since", "lift_until")
         reports = {
             name: found[name] and kind(**{key: _pair(value) for key, value in found[name].items()})
             for name, kind in (("lift", Comparison), ("shadow", ShadowEstimate), ("evidence", Evidence))

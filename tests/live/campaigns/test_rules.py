@@ -69,7 +69,9 @@ def test_the_path_from_shadow_to_live(make):
     campaign.set(share=1.0)
     assert {decision.by for decision in play(campaign, 20)} == {"policy"}
     words = campaign.status().rules_in_words()
-    assert f"while control was played ({by['policy']} and {by['control']} rewards)" in words["lift"]
+    told = max(row["told"] for row in rewards if row["by"] == "control" and row["told"])
+    assert campaign.status().lift_until == told
+    assert f"until {told:%Y-%m-%d} ({by['policy']} and {by['control']} rewards)" in words["lift"]
     assert "the rest" not in words["mode"]
     assert "Best so far" in str(campaign.status())
     assert campaign.verify(choices=True).ok

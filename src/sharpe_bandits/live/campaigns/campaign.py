@@ -6,6 +6,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -18,13 +19,23 @@ from .activity import Activity
 from .audit import first_hash
 from .interface import CampaignInterface
 from .log import history, log_page
-from .records import Decision, Evaluation, Event, EventKind, LogEntry, Verification, plain_details, utc_time
+from .records import (
+    Decision,
+    Evaluation,
+    Event,
+    EventKind,
+    LogEntry,
+    Verification,
+    details_text,
+    plain_details,
+    utc_time,
+)
 from .remarks import LAST, LEAST, remarks_on
 from .requests import MAX_BATCH, AcceptClock, Notified, Record, RecordAll, Request, Tell, number_of
 from .settings import Settings
 from .state import State, bounded_shares
 from .status import Status, status_of
-from .storage import CampaignRow, Head, Records, Storage
+from .storage import CampaignRow, Head, Records, Search, Storage
 from .transaction import Transaction, unknown_decision
 from .verification import verify
 from .webhooks import is_configured, send
@@ -51,6 +62,8 @@ class Campaign(CampaignInterface):
         self._compiled, self._warned, self._next_warning, self._news = False, False, 0, False
         #: After how many events, and what was remarked then.
         self._remarks: tuple[int, list[str]] = (0, [])
+        #: Number of rewards of control, and the time of the last.
+        self._control: tuple[float, datetime | None] = (0.0, None)
         #: One thread at a time delivers messages.
         self._notifying = threading.Lock()
 
@@ -241,7 +254,13 @@ class Campaign(CampaignInterface):
             if self._remarks[0] != state.seq // LEAST:  # not at every event: this reads many decisions
                 last = records.history(max(state.decisions - LAST, records.archived()) + 1, None)
                 self._remarks = state.seq // LEAST, remarks_on(last, state.agent.arms)
-            return status_of(self.name, state, utc_time(now), overdue, began[0] if began else None, self._remarks[1])
+            rewards = state.tallies["control"][0] if "control" in state.tallies else 0.0
+            if self._control[0] != rewards and state.rules.policy_share == 1:
+                found = records.log(None, 1, Search(None, str(details_text({"tally": "control"}))[1:-1], [], []))
+                self._control = rewards, utc_time(found[0][0].at) if found else None
+            until = self._control[1] if state.rules.policy_share == 1 else None
+            lead_began = began[0] if began else None
+            return status_of(self.name, state, utc_time(now), overdue, lead_began, self._remarks[1], until)
 
         return self._read(work)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -74,14 +75,14 @@ class Comparison:
             (one[6] / one[5], other[6] / other[5]),
         )
 
-    def in_words(self, costs: bool, over: bool) -> str:
-        """How much better the policy is; ``over``: control is no longer played, and these are earlier rewards."""
+    def in_words(self, costs: bool, until: datetime | None) -> str:
+        """How much better the policy is; ``until``: the last reward of control, if it is no longer played."""
         value = ""
         if self.value_difference is not None:
             value = f"; in the objective {_gap(self.value_difference, self.value_interval, costs)}"
         if not np.allclose(self.weighted_means, self.means, rtol=1e-9):
             value += f"; weighted means {self.weighted_means[0]:.4g} and {self.weighted_means[1]:.4g}"
-        when = ", while control was played" if over else ""
+        when = f", while control was played, until {until:%Y-%m-%d}" if until else ""
         return (
             f"policy against control{when} ({self.rewards[0]:,} and {self.rewards[1]:,} rewards): "
             f"{_gap(self.mean_difference, self.mean_interval, costs)} in the mean{value}"

@@ -138,6 +138,8 @@ class Status:
     lift : Comparison | None
         the policy against control, where each decision was left to one of the two at random; None before both have
         rewards
+    lift_until : datetime | None
+        time of the last reward of control, if the policy now makes all decisions
     agreement : float | None
         share of the decisions of others in which the policy would have chosen the same arm; None if there are none
     shadow : ShadowEstimate | None
@@ -179,6 +181,7 @@ class Status:
     evidence: Evidence | None = None
     remarks: list[str] = field(default_factory=list)
     lift: Comparison | None = None
+    lift_until: datetime | None = None
     agreement: float | None = None
     shadow: ShadowEstimate | None = None
     segments: list[SegmentStatus] = field(default_factory=list)
@@ -189,8 +192,8 @@ class Status:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        since = None if self.leader_since is None else self.leader_since.isoformat()
-        return {**asdict(self), "time": self.time.isoformat(), "leader_since": since}
+        times = {name: getattr(self, name) for name in ("time", "leader_since", "lift_until")}
+        return {**asdict(self), **{name: time and time.isoformat() for name, time in times.items()}}
 
     def __str__(self) -> str:
         from ..._support import console
@@ -251,8 +254,7 @@ class Status:
         if self.guardrails:
             words["guardrails"] = "; ".join(self.guardrails)
         if self.lift is not None:
-            over = rules.get("control") is None or (rules.get("mode") == "live" and rules["share"] == 1)
-            words["lift"] = self.lift.in_words(self.direction == "min", over)
+            words["lift"] = self.lift.in_words(self.direction == "min", self.lift_until)
         if self.agreement is not None:
             words["shadow"] = f"the policy would have chosen the same arm in {self.agreement:.0%} of decisions"
             words["shadow"] += "" if self.shadow is None else f"; {self.shadow}"
@@ -275,7 +277,13 @@ class Status:
 
 
 def status_of(
-    name: str, state: State, time: datetime, overdue: int, lead_began: datetime | None, remarks: list[str]
+    name: str,
+    state: State,
+    time: datetime,
+    overdue: int,
+    lead_began: datetime | None,
+    remarks: list[str],
+    lift_until: datetime | None,
 ) -> Status:
     """The status of a campaign; ``overdue`` decisions have run out of time but are not marked as expired yet.
 
@@ -347,6 +355,7 @@ def status_of(
         evidence=agent.evidence(Sharpe(0.0, hurdle)) if agent.direction == "max" else None,
         remarks=[*remarks, *_new_segments(state)],
         lift=Comparison.of(state),
+        lift_until=lift_until,
         agreement=state.agreed / state.compared if state.compared else None,
         shadow=ShadowEstimate.of(state),
         **_segments(state),
