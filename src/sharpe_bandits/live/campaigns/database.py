@@ -438,8 +438,10 @@ class _SQLRecords:
 
     def archive(self) -> Archive | None:
         """Where the old part of the campaign is, if it has been archived."""
+        if self._database.is_first_revision:  # it has no details
+            return None
         rows = self._rows(f"SELECT details FROM {_EVENTS} WHERE campaign = ? AND seq = {_ARCHIVE}", self._campaign)
-        return Archive(*json.loads(rows[0][0])) if rows and not self._database.is_first_revision else None
+        return Archive(*json.loads(rows[0][0])) if rows else None
 
     def decisions(self, *, numbers: Sequence[int] = (), keys: Sequence[str] = ()) -> list[DecisionRow]:
         rows: list[Any] = []
