@@ -244,7 +244,7 @@ def test_a_table_of_costs_is_ranked_by_cost_plus_risk(table, tmp_path):
             mean, sd = COSTS[column.name]
             assert column.value == pytest.approx(mean + aversion * sd)
             assert column.value_low < column.value < column.value_high
-    assert "IS has the smallest mean cost + 0 s.d. (bp) (3.6," in ranking.conclusion
+    assert "IS has the smallest mean cost (bp) (3.6," in ranking.conclusion
     ((heads, rows),) = ranking.tables()
     assert heads[1] == "mean cost (bp)"
     assert rows[0][:3] == ["IS", "3.6", "14"]
