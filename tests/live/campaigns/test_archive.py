@@ -118,3 +118,18 @@ def test_any_store_archives(store, tmp_path):
     verification = campaign.verify(choices=True)
     assert verification.ok, verification
     assert (verification.events, verification.decisions) == (402, 201)
+
+
+def test_a_campaign_that_rests_is_archived_up_to_its_snapshot(tmp_path):
+    """Every decision is old, but the events of the last ones came after the snapshot: those stay with them."""
+    with sb.Store(tmp_path / "campaigns.db") as store:
+        campaign = store.campaign("c", policy=sb.ScaleFreeUCB(L=0.1), arms=ARMS, seed=1)
+        for number in range(300):
+            campaign.tell(campaign.ask(key=f"order-{number}"), 0.1 * (number % 7))
+        before = campaign.history()
+        events, decisions = archive(campaign, datetime.now(UTC) + timedelta(days=1), tmp_path / "old")
+        assert 0 < decisions < 300
+        assert events >= 2 * decisions
+        assert campaign.history().equals(before)
+        assert campaign.verify(choices=True).ok
+        assert campaign.status().decisions == 300

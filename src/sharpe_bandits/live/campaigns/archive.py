@@ -75,13 +75,17 @@ def archive(campaign: Campaign, before: datetime, folder: Path) -> tuple[int, in
         known = records.archive() or Archive(0, 0, [])
         events = records.events(known.events, records.snapshot()[0])  # opening a campaign needs those after it
         last = max((event.seq for event in takewhile(lambda event: event.at < moment, events)), default=known.events)
+        # A decision is archived with all of its events: those that ended after the last archived event stay.
+        cut = min((event.at for event in records.events(last, last + 1)), default=moment)
         rows = records.history(known.decisions + 1, None)
-        made = sum(1 for _ in takewhile(lambda row: _is_old(row, moment), rows))
+        made = sum(1 for _ in takewhile(lambda row: _is_old(row, min(moment, cut)), rows))
         return known, last, known.decisions + made
 
     known, last, decisions = storage.read(number, old_part)
     if last == known.events:
-        raise InvalidInputError(f"nothing of the campaign {campaign.name!r} is before {before.isoformat()}")
+        raise InvalidInputError(
+            f"nothing of the campaign {campaign.name!r} that its last snapshot includes is before {before.isoformat()}"
+        )
 
     def write(records: Any) -> None:
         rows = iter(records.history(known.decisions + 1, decisions))
