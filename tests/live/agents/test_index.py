@@ -2,6 +2,8 @@
 
 import json
 import math
+import random
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -183,3 +185,20 @@ def test_a_damaged_memory_is_refused(damage):
     damage(state)
     with pytest.raises(sb.errors.UnreadableDataError):
         sb.Agent.from_json(with_checksum(state))
+
+
+@pytest.mark.parametrize("policy", [sb.ScaleFreeUCB(L=0.1), sb.ScaleFreeTS(L=0.1), sb.policies.UCB1()])
+def test_an_arm_whose_first_reward_is_lost_is_tried_again(policy):
+    """A worker died with it: the best arm must not be left alone for ever, and propensities stay exact."""
+    agent = policy.agent(arms=["A", "B", "C"], seed=1)
+    rewards = random.Random(1)
+    lost, plays = False, Counter()
+    for _ in range(1_500):
+        arm = agent.ask()
+        plays[arm] += 1
+        if arm == "B" and not lost:
+            lost = True
+            continue
+        agent.tell(arm, {"A": 0.5, "B": 1.0, "C": 0.2}[arm] + rewards.gauss(0, 0.3))
+    assert plays["B"] > 900
+    assert agent.pulls["B"] == plays["B"] - 1

@@ -34,6 +34,8 @@ from .state import damaged
 
 #: Number of draws that estimate choice probabilities: their standard errors are at most 0.031.
 DRAWS = 256
+#: Decisions, as a multiple of those of the pilot, after which an arm without enough rewards is handed out again.
+PATIENCE = 16
 #: Maximum number of rewards that an agent with a window stores (window times arms).
 _MAX_ROOM = 5 * 10**7
 
@@ -97,16 +99,32 @@ class IndexAgent(Agent):
         )
 
     def _choose(self) -> int:
-        if not self._piloted:
-            served = np.where(self._active, self._pulls + self._pending, math.inf)
-            least = int(np.argmin(served))
-            if served[least] < self._pilot:
-                return least
-            self._piloted = bool((self._pulls >= self._pilot).all())
-        return self._evaluate(self._choice)
+        i = self._due_for_pilot()
+        return self._evaluate(self._choice) if i is None else i
+
+    def _due_for_pilot(self) -> int | None:
+        """The arm that the pilot plays next; None once every arm was handed out often enough.
+
+        An arm whose first rewards were lost has no index, and would never be played again. It is handed out once more
+        when ``PATIENCE`` times the pilot has passed, and each time after twice as many decisions.
+        """
+        if self._piloted:
+            return None
+        served = np.where(self._active, self._pulls + self._pending, math.inf)
+        i = int(np.argmin(served))
+        if served[i] < self._pilot:
+            return i
+        self._piloted = bool((self._pulls >= self._pilot).all())
+        without_index = self._active & (self._pulls < self._rule.least_pilot)
+        if without_index.any() and not without_index[self._active].all():
+            i = int(np.argmin(np.where(without_index, served, math.inf)))
+            doubled = min(served[i] - self._pilot, 60.0)
+            if self.t + self._n_pending >= PATIENCE * len(self.arms) * self._pilot * 2.0**doubled:
+                return i
+        return None
 
     def _shares(self, first: int) -> np.ndarray:
-        if not self._random or np.where(self._active, self._pulls + self._pending, math.inf).min() < self._pilot:
+        if not self._random or self._due_for_pilot() is not None:
             return super()._shares(first)
         shares = np.zeros(len(self.arms))
         self._evaluate(self._count_into(shares))
