@@ -7,9 +7,11 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.live.campaigns import Campaign
+from sharpe_bandits.service.app import create_app
 from sharpe_bandits.service.client import RemoteCampaign, Service
+from sharpe_bandits.service.security import Token
 
-from .conftest import ARMS, POLICY
+from .conftest import ARMS, POLICY, TOKENS, Served
 
 
 def test_the_client_has_the_methods_of_a_campaign(served, store):
@@ -157,8 +159,6 @@ def test_a_deadline_is_kept_and_the_fallback_is_played_and_told_later(app, store
     import socket
     import time
 
-    from .conftest import Served
-
     served = Served(app)
     service = sb.connect(served.url, token="w" * 40, timeout=0.5, fallback="value")
     campaign = service.campaign("desks")
@@ -174,6 +174,68 @@ def test_a_deadline_is_kept_and_the_fallback_is_played_and_told_later(app, store
         with pytest.raises(sb.errors.StoreError):
             campaign.tell(second, 0.25)
     service.close()
+
+
+def test_a_worker_starts_without_the_service_and_keeps_its_fallback(app, tmp_path):
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor as Threads
+
+    served = Served(app)
+    served.stop()
+    service = sb.connect(served.url, token="w" * 40, timeout=0.1, fallback="value")
+    campaign = service.campaign("desks")
+    made = campaign.ask(key="order-1", among=["carry", "value"])
+    assert (made.number, made.arm) == (0, "value")
+    with pytest.raises(sb.errors.StoreError, match="value"):
+        campaign.ask(among=["carry", "momentum"])
+    with pytest.raises(sb.errors.StoreError, match="value"):
+        campaign.ask(distinct=2)
+    new = service.campaign("new", policy=sb.policies.UCB1(), arms=["value", "other"])
+    wrong = sb.connect(served.url, token="w" * 40, timeout=0.1, fallback="vlaue").campaign("desks")
+
+    async def of_asyncio():
+        async with sb.connect_async(served.url, token="w" * 40, timeout=0.1, fallback="value") as remote:
+            return await (await remote.campaign("desks")).ask()
+
+    with Threads(1) as thread:
+        assert thread.submit(asyncio.run, of_asyncio()).result().arm == "value"
+
+    with sb.Store(tmp_path / "campaigns.db") as again:
+        served = Served(create_app(again, TOKENS))
+        for client in (service, wrong._service):
+            client._port, client._timeout = int(served.url.rpartition(":")[2]), 10.0  # it is back
+        assert campaign.ask(key="order-1") is made
+        assert [one.number for one in campaign.ask(keys=["order-2", "order-1"])] == [1, 0]
+        with pytest.raises(sb.errors.ConflictError, match="order-1"):
+            campaign.ask(key="order-1", among=["carry"])
+        campaign.tell(made, 0.5)
+        assert store_keys(again) == ["order-2", "fallback-order-1"]
+        assert new.ask().number == 1
+        for call in (wrong.ask, lambda: wrong._service.campaign("desks")):
+            with pytest.raises(sb.errors.UnknownNameError, match="did you mean 'value'"):
+                call()
+        service.close()
+        wrong._service.close()
+        served.stop()
+
+
+def store_keys(store):
+    return store.campaign("desks").history()["key"].to_pylist()
+
+
+def test_a_worker_that_may_only_ask_and_tell(store):
+    store.campaign("desks", policy=sb.policies.UCB1(), arms=ARMS)
+    served = Served(create_app(store, [Token.of("workers", ["ask", "tell"], "a" * 40)]))
+    with sb.connect(served.url, token="a" * 40) as service:
+        campaign = service.campaign("desks")
+        campaign.tell(campaign.ask(), 0.5)
+        assert store_keys(store) != []
+        for refused in (campaign.status, lambda: campaign.settings):
+            with pytest.raises(sb.errors.InvalidInputError, match="'read'"):
+                refused()
+        with pytest.raises(sb.errors.InvalidInputError, match="'create'"):
+            service.campaign("new", policy=sb.policies.UCB1(), arms=2)
+    served.stop()
 
 
 def test_rewards_of_fallbacks_are_recorded_once(served, store):

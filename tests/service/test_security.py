@@ -255,6 +255,12 @@ def test_scopes_campaigns_and_expiry(store, monkeypatch):
             seen = http.get(path, headers=bearer("c" * 40)).json()["campaigns"]
             assert [one["name"] for one in seen] == ["eu-desks", "eu-new"]
         assert "us-desks" not in http.get("/", headers={**bearer("c" * 40), "Accept": "text/html"}).text
+        unknown = http.post("/api/campaigns/eu-nope/decisions", json={}, headers=bearer("a" * 40))
+        assert unknown.status_code == 404
+        assert "eu-desks" in unknown.text and "us-desks" not in unknown.text
+        metrics = http.get("/metrics", headers=bearer("c" * 40)).text
+        assert 'campaign_decisions{campaign="eu-desks"} 1.0' in metrics and "us-desks" not in metrics
+        assert 'campaign="us-desks"' in http.get("/metrics", headers=bearer("t" * 40)).text
         assert status("s", "GET", us) == 200
         now = time.time()
         monkeypatch.setattr(security.time, "time", lambda: now + 61)

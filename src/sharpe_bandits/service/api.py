@@ -15,7 +15,7 @@ from fastapi.responses import FileResponse, JSONResponse, Response, StreamingRes
 from starlette.background import BackgroundTask
 
 from .._support.files import from_json
-from ..errors import InvalidInputError, SharpeBanditsError, UnreadableDataError
+from ..errors import InvalidInputError, SharpeBanditsError, UnknownNameError, UnreadableDataError, unknown
 from ..live.campaigns import (
     AddArm,
     Amend,
@@ -102,7 +102,13 @@ async def campaign_of(request: Request, name: str) -> CampaignHandle:
         decoded = unquote(name, errors="strict")
     except UnicodeDecodeError:
         raise InvalidInputError("the name of a campaign in a path must be UTF-8, percent-encoded") from None
-    return await state_of(request).open(decoded)
+    try:
+        return await state_of(request).open(decoded)
+    except UnknownNameError:
+        if decoded in (entry.name for entry in await asyncio.to_thread(state_of(request).store.campaigns, decoded)):
+            raise  # of a policy
+        entries, _ = await asyncio.to_thread(visible, request, "", "", 1000)
+        raise unknown("campaign", decoded, [entry.name for entry in entries]) from None
 
 
 #: The campaign that a path names, as a parameter of a route.

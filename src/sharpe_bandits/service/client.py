@@ -18,7 +18,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from .._support.plain_data import plain
 from .._support.validation import positive, whole
 from ..confidence_sequences import Evidence, Leader
-from ..errors import InvalidInputError, SharpeBanditsError, StoreError, shown
+from ..errors import ConflictError, InvalidInputError, SharpeBanditsError, StoreError, shown, unknown
 from ..live.agents import Agent
 from ..live.campaigns.activity import Activity
 from ..live.campaigns.comparison import Comparison, ShadowEstimate
@@ -54,7 +54,7 @@ from ..live.campaigns.settings import Options, checked
 from ..live.campaigns.status import ArmStatus, SegmentStatus, Status
 from ..policies.base import Policy, check_policy, policy_from_dict
 from ..results.metrics import Estimate
-from .problems import error_of
+from .problems import ScopeError, error_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,8 +90,9 @@ def connect(url: str, *, token: str, timeout: float = 30.0, fallback: Any = None
     timeout : float, optional
         seconds to wait for an answer, retries included; short if somebody waits for a decision
     fallback : Any, optional
-        the arm to play if the service does not answer in time. Such a decision has number 0; when its reward is told,
-        it is recorded as somebody else's decision
+        the arm to play if the service does not answer in time, even before it ever did. Such a decision has number 0;
+        when its reward is told, it is recorded as somebody else's decision. Asking this object again with its key
+        returns it
 
     Examples
     --------
@@ -174,6 +175,8 @@ class Service:
         self._https, self._host, self._port = parts.scheme == "https", parts.hostname, port
         self._prefix, self._token = parts.path.rstrip("/"), token
         self._timeout, self.fallback = positive("timeout", timeout), fallback
+        #: The latest decisions made without the service, by campaign and key.
+        self.made_here: dict[tuple[str, str], Decision] = {}
         #: Idle connections; those of another process are not used after a fork.
         self._idle: list[http.client.HTTPConnection] = []
         self._process = os.getpid()
@@ -217,9 +220,9 @@ class Service:
         if policy is None or arms is None:
             if given:
                 raise InvalidInputError("give policy= and arms= to create a campaign, or only its name to open it")
-            return RemoteCampaign(self, name, self.request("GET", _path(name))["settings"])
+            return RemoteCampaign(self, name, "GET", _path(name))
         body = {"name": name, **given, "policy": plain(given["policy"].to_dict())}
-        return RemoteCampaign(self, name, self.request("POST", "/api/campaigns", body)["settings"])
+        return RemoteCampaign(self, name, "POST", "/api/campaigns", body)
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
         """The answer of the service as plain data; raises the same errors as the library itself."""
@@ -288,8 +291,32 @@ class Service:
 class RemoteCampaign(CampaignInterface):
     """A campaign behind HTTP: the methods of :class:`~sharpe_bandits.live.campaigns.Campaign`."""
 
-    def __init__(self, service: Service, name: str, settings: dict[str, Any]) -> None:
-        self._service, self.name, self._settings = service, name, settings
+    def __init__(self, service: Service, name: str, *opening: Any) -> None:
+        self._service, self.name = service, name
+        #: The request that opens the campaign; None once it was answered.
+        self._opening: tuple[Any, ...] | None = opening
+        self._settings: dict[str, Any] | None = None
+        try:
+            self._open()
+        except StoreError:
+            if service.fallback is None:  # otherwise, the first request that is answered opens it
+                raise
+
+    def _open(self) -> None:
+        """Open or create the campaign, if that is not done."""
+        if self._opening is None:
+            return
+        try:
+            content = self._service.request(*self._opening)
+        except ScopeError:
+            if self._opening[0] != "GET":
+                raise
+        else:  # otherwise, the token may ask or tell without reading
+            arms = [arm["arm"] if isinstance(arm, dict) else arm for arm in content["arms"]]
+            if self._service.fallback is not None and self._service.fallback not in arms:
+                raise unknown("arm (of fallback=)", self._service.fallback, arms)
+            self._settings = content["settings"]
+        self._opening = None
 
     def __repr__(self) -> str:
         return f"<campaign {self.name!r} of {self._service.url}>"
@@ -297,10 +324,12 @@ class RemoteCampaign(CampaignInterface):
     @property
     def policy(self) -> Policy:
         """The policy; your own policy must be defined here, too."""
-        return policy_from_dict(self._settings["policy"])
+        return policy_from_dict(self.settings["policy"])
 
     @property
     def settings(self) -> dict[str, Any]:
+        if self._settings is None:
+            self._settings = self._request("GET", "")["settings"]
         return dict(self._settings)
 
     @property
@@ -314,15 +343,7 @@ class RemoteCampaign(CampaignInterface):
     def _do(self, request: Request) -> Any:
         match request:
             case Ask():
-                # Generated keys are sent, so that a request that is repeated makes no second decision.
-                body: dict[str, Any] = {"keys": request.all_keys("auto-"), "worker": request.worker}
-                body |= _body(request, "among", "distinct", "segment", "tags")
-                try:
-                    return [_decision(item) for item in self._request("POST", "/decisions", body)["decisions"]]
-                except StoreError:
-                    if self._service.fallback is None:
-                        raise
-                    return [self._without_service(key, request.worker) for key in body["keys"]]
+                return self._ask(request)
             case Record():
                 return self._record([request])[0]
             case Amend():
@@ -344,12 +365,39 @@ class RemoteCampaign(CampaignInterface):
                 raise InvalidInputError(f"{shown(request)} cannot be sent to a service")
         return None
 
+    def _ask(self, request: Ask) -> list[Decision]:
+        # Generated keys are sent, so that a request that is repeated makes no second decision.
+        keys, among, made = request.all_keys("auto-"), request.among, self._service.made_here
+        known = {key: made[self.name, key] for key in keys if (self.name, key) in made}
+        if others := [key for key in known if among is not None and known[key].arm not in among]:
+            raise ConflictError(f"the key {others[0]!r} belongs to a decision of arm {known[others[0]].arm!r}")
+        new = [key for key in keys if key not in known]
+        body = {"keys": new, "worker": request.worker, **_body(request, "among", "distinct", "segment", "tags")}
+        try:
+            answers = (
+                [_decision(item) for item in self._request("POST", "/decisions", body)["decisions"]] if new else []
+            )
+        except StoreError as error:
+            fallback = self._service.fallback
+            if fallback is None:
+                raise
+            if (among is not None and fallback not in among) or (request.distinct and len(keys) > 1):
+                what = "different arms" if among is None else f"arms among {shown(among)}"
+                raise StoreError(f"{error}; the fallback {fallback!r} is no choice of {what}") from None
+            answers = [self._without_service(key, request.worker) for key in new]
+        rest = iter(answers)
+        decisions = [known[key] if key in known else next(rest, None) for key in keys]
+        return [decision for decision in decisions if decision is not None]
+
     def _without_service(self, key: str, worker: str | None) -> Decision:
         """A decision that the service does not know of; it gets another key, since the service may have used this."""
-        now, arm = datetime.now(UTC), self._service.fallback
+        now, arm, made = datetime.now(UTC), self._service.fallback, self._service.made_here
         more: Any = {"key": f"fallback-{key}"[:200], "worker": worker, "by": Decider.FALLBACK}
         pending: Any = {"expires": None, "state": DecisionState.PENDING, "reward": None, "told": None}
-        return Decision(number=0, arm=arm, asked=now, probability=1.0, **pending, **more)
+        made[self.name, key] = decision = Decision(number=0, arm=arm, asked=now, probability=1.0, **pending, **more)
+        if len(made) > MAX_BATCH:
+            made.pop(next(iter(made)), None)
+        return decision
 
     def tell_many(
         self,
@@ -486,9 +534,10 @@ class RemoteCampaign(CampaignInterface):
                 for item in found["decisions"]
             ]
             page = found["next"]
-        return pa.Table.from_pylist(rows, schema=history_schema(isinstance(self._settings["arms"], list)))
+        return pa.Table.from_pylist(rows, schema=history_schema(isinstance(self.settings["arms"], list)))
 
     def _request(self, method: str, path: str, body: Any = None) -> Any:
+        self._open()
         return self._service.request(method, _path(self.name) + path, body)
 
 

@@ -121,7 +121,8 @@ async def _ready(request: Request) -> Response:
 
 
 def _metrics(request: Request) -> Response:
-    return Response(state_of(request).observer.metrics(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    content = state_of(request).observer.metrics(request.scope["token"].sees)
+    return Response(content, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def _next(text: str) -> str:

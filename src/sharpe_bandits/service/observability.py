@@ -11,6 +11,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterable
+from types import SimpleNamespace
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -76,7 +77,6 @@ class Observer:
         self.group_size = Histogram("group_size", "Requests in one commit", buckets=sizes, **prefix)
         self.commit_seconds = Histogram("commit_seconds", "Duration of commits", buckets=_SECONDS, **prefix)
         self._second, self._lines, self._left_out = 0, 0, 0
-        registry.register(self)
 
     def request_id(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
         """The id in X-Request-ID, or a new one."""
@@ -121,12 +121,13 @@ class Observer:
         self._left_out += self._lines > _LINES
         return self._lines <= _LINES
 
-    def metrics(self) -> bytes:
-        """All metrics in Prometheus' text format."""
-        return generate_latest(self._registry)
+    def metrics(self, sees: Callable[[str], bool]) -> bytes:
+        """All metrics in Prometheus' text format, with those of the campaigns that ``sees`` admits."""
+        gauges: Any = SimpleNamespace(collect=lambda: self._of_campaigns(sees))
+        return generate_latest(self._registry) + generate_latest(gauges)
 
-    def collect(self) -> Iterable[GaugeMetricFamily]:
-        """The state of open campaigns, read when metrics are."""
+    def _of_campaigns(self, sees: Callable[[str], bool]) -> Iterable[GaugeMetricFamily]:
+        """The state of open campaigns."""
         described = {
             "decisions": "Decisions made",
             "rewards": "Decisions with a reward",
@@ -140,7 +141,7 @@ class Observer:
             key: GaugeMetricFamily(f"sharpe_bandits_campaign_{key}", text, labels=["campaign"])
             for key, text in described.items()
         }
-        for campaign in list(self._campaigns())[:CAMPAIGNS]:
+        for campaign in [one for one in self._campaigns() if sees(one.name)][:CAMPAIGNS]:
             try:
                 status = campaign.status()
             except SharpeBanditsError:  # counted as failed requests, and by /health/ready
@@ -154,7 +155,3 @@ class Observer:
             for key, gauge in gauges.items():
                 gauge.add_metric([campaign.name], shares[key] if key in shares else getattr(status, key))
         return gauges.values()
-
-    def describe(self) -> list[Any]:
-        """Nothing in advance: campaigns are read only when metrics are."""
-        return []

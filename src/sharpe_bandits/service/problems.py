@@ -18,6 +18,11 @@ from ..errors import (
     WaitForRewardsError,
 )
 
+
+class ScopeError(InvalidInputError):
+    """The token does not have the scope that a request needs."""
+
+
 #: Media type of problem details.
 MEDIA_TYPE = "application/problem+json"
 #: Prefix of problem types.
@@ -61,5 +66,5 @@ def error_of(content: Any, status: int) -> SharpeBanditsError:
     detail, kind = content["detail"], str(content.get("type", "")).removeprefix(_PREFIX)
     if kind == "wait-for-rewards":
         return WaitForRewardsError(detail, {item["arm"]: item["rewards"] for item in content.get("arms", [])})
-    known = {name: cls for cls, name, _ in _ERRORS}
+    known = {"scope": ScopeError, **{name: cls for cls, name, _ in _ERRORS}}
     return known.get(kind, StoreError if status >= 500 else InvalidInputError)(detail)
