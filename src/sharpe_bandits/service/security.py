@@ -150,6 +150,11 @@ def _token(path: Path, name: str, entry: Any) -> Token:
             f"the token [{name}] in {path} must have at least {_SHORTEST} ASCII characters, got {len(token)}; make "
             'one with: python -c "import secrets; print(secrets.token_urlsafe(32))"'
         )
+    if token.startswith("replace-me"):
+        raise InvalidInputError(
+            f"the token [{name}] in {path} is that of the example, which everybody knows; make one with: "
+            'python -c "import secrets; print(secrets.token_urlsafe(32))"'
+        )
     patterns, end = settings.get("campaigns", ["*"]), settings.get("expires")
     if not isinstance(patterns, list) or not all(isinstance(pattern, str) for pattern in patterns):
         raise InvalidInputError(f'campaigns of [{name}] in {path} must be a list of names or patterns, as in ["eu-*"]')
