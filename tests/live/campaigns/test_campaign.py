@@ -107,6 +107,23 @@ def test_leases_run_out_and_late_rewards_are_welcome(tmp_path, clock):
     assert campaign.verify(choices=True).ok
 
 
+def test_a_key_that_was_used_returns_no_decision_that_cannot_be_played(tmp_path, clock):
+    campaign = make(sb.Store(tmp_path / "campaigns.db"))
+    first, second = campaign.ask(keys=["k1", "k2"])
+    others = [arm for arm in ARMS if arm != first.arm]
+    with pytest.raises(sb.errors.ConflictError, match="k1"):
+        campaign.ask(key="k1", among=others)
+    assert campaign.ask(key="k1", among=[first.arm]) == first
+    campaign.cancel(second)
+    with pytest.raises(sb.errors.ConflictError, match=r"k2.*cancelled"):
+        campaign.ask(key="k2")
+    clock[0] = 90_000
+    campaign.accept_clock()
+    assert campaign.ask(key="k1").state == "expired"
+    assert campaign.status().decisions == 2
+    assert campaign.verify(choices=True).ok
+
+
 def test_a_default_reward_is_used_only_where_it_was_set(tmp_path, clock):
     campaign = make(sb.Store(tmp_path / "campaigns.db"), default_reward=-0.02)
     first = campaign.ask()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import warnings
@@ -38,12 +39,14 @@ from .status import Status, status_of
 from .storage import CampaignRow, Head, Records, Search, Storage
 from .transaction import Transaction, unknown_decision
 from .verification import verify
-from .webhooks import is_configured, send
+from .webhooks import send
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 T = TypeVar("T")
+
+_logger = logging.getLogger("sharpe_bandits.campaigns")
 
 
 class Campaign(CampaignInterface):
@@ -100,7 +103,7 @@ class Campaign(CampaignInterface):
             results, self._state = self._storage.write(self._id, lambda records: self._execute(records, requests))
             warning = self._reward_warning() if any(isinstance(request, Tell) for request in requests) else None
             news = self._news
-        if news and self._state is not None and self._state.rules.webhook is not None and is_configured():
+        if news and self._state is not None and self._state.rules.webhook is not None:
             self._notify_later()
         if warning is not None:
             warnings.warn(f"campaign {self.name!r}: {warning}", RewardWarning, stacklevel=4)
@@ -199,7 +202,7 @@ class Campaign(CampaignInterface):
             try:
                 self.notify()
             except SharpeBanditsError as error:  # notify() and the next message try again
-                warnings.warn(f"campaign {self.name!r}: {error}", stacklevel=2)
+                _logger.warning("campaign %r: %s", self.name, error)
 
         threading.Thread(target=work, name="sharpe-bandits webhook", daemon=True).start()
 

@@ -57,8 +57,8 @@ class CampaignInterface(ABC):
             how many decisions to make in one commit. The list is shorter if the policy can hand out only fewer at the
             moment
         key : str | None, optional
-            idempotency key, of up to 200 characters: asking again with the same key returns the same decision, whatever
-            its state
+            idempotency key, of up to 200 characters: asking again with the same key returns the same decision, unless
+            it was cancelled or its arm is not in ``among``: then ConflictError
         keys : Sequence[str | None] | None, optional
             one key (or None) per decision, instead of ``count``
         worker : str | None, optional

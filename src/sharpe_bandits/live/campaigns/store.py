@@ -16,6 +16,7 @@ from .settings import Options, Settings, checked
 from .sqlite import SQLite, Synchronous
 from .state import State
 from .storage import CampaignRow, Storage
+from .webhooks import check_allowed
 
 
 class Store:
@@ -153,6 +154,8 @@ class Store:
             settings = Settings.create(**given)
             initial = State.initial(settings, given["policy"])
             initial.rules.check(initial.agent)
+            if initial.rules.webhook is not None:
+                check_allowed(initial.rules.webhook)
             self._storage.create(name, settings.to_json(), initial.to_json())
             row = self._find(name)
             assert row is not None

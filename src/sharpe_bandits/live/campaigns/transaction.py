@@ -51,6 +51,7 @@ from .rules import Rules, arm_of
 from .settings import Settings
 from .state import State
 from .storage import Batch, Head, Outcome, Records
+from .webhooks import check_allowed
 
 #: Seconds by which a clock may go back: time stands still until it catches up.
 CLOCK_TOLERANCE = 60.0
@@ -117,8 +118,8 @@ class Transaction:
 
         Decisions expire before one is made, whether or not it can be made.
         """
-        if isinstance(request, Ask | Record | RecordAll) and any(
-            self._known[key] is None for key in _decisions_of(request)
+        if isinstance(request, Ask) or (
+            isinstance(request, Record | RecordAll) and any(self._known[key] is None for key in _decisions_of(request))
         ):
             self._expire()
         events, new, last_hash = len(self.events), len(self._new), self._hash
@@ -225,6 +226,8 @@ class Transaction:
         difference = before.difference(rules)
         if difference:
             rules.check(self.state.agent)
+            if difference.get("webhook") is not None:
+                check_allowed(difference["webhook"])
             self._add(EventKind.CHANGED, details={"set": difference, **act})
 
     def _resume(self, request: Resume) -> None:
@@ -276,6 +279,14 @@ class Transaction:
                     if decisions:
                         break
                     raise
+            elif among is not None and row.arm not in among:
+                arm = self.state.agent.arms[row.arm]
+                raise ConflictError(
+                    f"the key {key!r} belongs to decision {row.number}, of arm {arm!r}, which is not among these; ask "
+                    "with another key"
+                )
+            elif self._current(row).state == DecisionState.CANCELLED:
+                raise ConflictError(f"decision {row.number}, with the key {key!r}, was cancelled; ask with another key")
             decisions.append(Decision.from_row(self._current(row), self.state.agent.arms))
         return decisions
 

@@ -41,9 +41,15 @@ def check_webhook(url: Any) -> str:
     return str(url)
 
 
-def is_configured() -> bool:
-    """Whether this process may send messages."""
-    return bool(os.environ.get(SECRET) and os.environ.get(HOSTS))
+def check_allowed(url: str) -> None:
+    """Raise if this process may not send messages there."""
+    host = str(urlsplit(url).hostname)
+    allowed = [name.strip().lower() for name in os.environ.get(HOSTS, "").split(",") if name.strip()]
+    if not os.environ.get(SECRET) or host.lower() not in allowed:
+        raise InvalidInputError(
+            f"messages to {host} are not allowed here; set {SECRET}, and add the host to {HOSTS} (now: "
+            f"{', '.join(allowed) or 'none'})"
+        )
 
 
 def signature(secret: str, at: int, body: bytes) -> str:
@@ -70,12 +76,7 @@ def send(url: str, key: str, message: dict[str, Any], *, attempts: int = _ATTEMP
 def _post(url: str, key: str, body: bytes) -> int:
     parts, secret = urlsplit(check_webhook(url)), os.environ.get(SECRET, "")
     host, port = str(parts.hostname), parts.port or 443
-    allowed = [name.strip().lower() for name in os.environ.get(HOSTS, "").split(",") if name.strip()]
-    if not secret or host.lower() not in allowed:
-        raise InvalidInputError(
-            f"messages to {host} are not allowed here; set {SECRET}, and add the host to {HOSTS} (now: "
-            f"{', '.join(allowed) or 'none'})"
-        )
+    check_allowed(url)
     at = int(time.time())
     headers = {
         "Content-Type": "application/json",
