@@ -223,6 +223,16 @@ def store_keys(store):
     return store.campaign("desks").history()["key"].to_pylist()
 
 
+def test_who_acts_is_the_token_and_nobody_else(served):
+    with sb.connect(served.url, token="w" * 40) as service:
+        campaign = service.campaign("desks")
+        with pytest.raises(sb.errors.InvalidInputError, match=r"'Ann'.*why="):
+            campaign.set(share=0.5, control="value", by="Ann")
+        assert campaign.rules["control"] is None
+        campaign.pause("outage, says Ann")
+        assert campaign.log(count=1)[0].details == {"by": "works", "why": "outage, says Ann", "set": {"mode": "paused"}}
+
+
 def test_a_worker_that_may_only_ask_and_tell(store):
     store.campaign("desks", policy=sb.policies.UCB1(), arms=ARMS)
     served = Served(create_app(store, [Token.of("workers", ["ask", "tell"], "a" * 40)]))

@@ -49,6 +49,7 @@ from ..live.campaigns.requests import (
     Suspend,
     Tell,
     number_of,
+    this_process,
 )
 from ..live.campaigns.settings import Options, checked
 from ..live.campaigns.status import ArmStatus, SegmentStatus, Status
@@ -341,6 +342,9 @@ class RemoteCampaign(CampaignInterface):
         return [arm.arm for arm in self.status().arms]
 
     def _do(self, request: Request) -> Any:
+        by = None if isinstance(request, Record) else getattr(request, "by", None)
+        if by not in (None, this_process()):
+            raise InvalidInputError(f"leave by={by!r} out: a service logs the name of the token; say it in why=")
         match request:
             case Ask():
                 return self._ask(request)

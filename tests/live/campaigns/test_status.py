@@ -27,3 +27,15 @@ def test_status_says_since_when_the_leader_has_been_probably_best(target):
         assert campaign.verify().ok
     with sb.Store(target) as store:
         assert store.campaign("lead").status().leader_since == began
+
+
+def test_the_shadow_estimate_is_said_once_the_policy_agreed_with_others(tmp_path):
+    with sb.Store(tmp_path / "campaigns.db") as store:
+        campaign = store.campaign("wheel", policy=sb.policies.UCB1(), arms=["A", "B"], mode="shadow")
+        first = campaign.record("B", 3.0)
+        assert first.choice == "A"
+        assert campaign.status().shadow is not None
+        assert "instead of" not in str(campaign.status())
+        second = campaign.record("A", 1.0)
+        assert second.choice == "A"
+        assert "instead of" in str(campaign.status())

@@ -257,7 +257,8 @@ class Status:
             words["lift"] = self.lift.in_words(self.direction == "min", self.lift_until)
         if self.agreement is not None:
             words["shadow"] = f"the policy would have chosen the same arm in {self.agreement:.0%} of decisions"
-            words["shadow"] += "" if self.shadow is None else f"; {self.shadow}"
+            if self.shadow is not None and self.agreement > 0:  # no match yet: nothing is known of the policy's arms
+                words["shadow"] += f"; {self.shadow}"
         if self.rho is not None:
             words["segments"] = (
                 f"arms differ between segments by {math.sqrt(self.rho):.2g} standard deviations of a reward"
