@@ -197,10 +197,11 @@ class CampaignModel(RuleBasedStateMachine):
     @rule(actor=ACTORS, key=KEYS, segment=SEGMENTS)
     def ask_with_key(self, actor: int, key: str, segment: str | None) -> None:
         known = [n for n, d in enumerate(self.decisions) if d["key"] == key]
-        if not known:
-            self.expire()
+        self.expire()
         made = self.act(actor, "ask", key=key, segment=segment)
-        if known:
+        if known and self.decisions[known[0]]["state"] == "cancelled":
+            assert isinstance(made, sb.errors.ConflictError)
+        elif known:
             assert made.number == known[0] + 1
             assert (made.arm, made.state, made.reward) == tuple(
                 self.decisions[known[0]][name] for name in ("arm", "state", "reward")

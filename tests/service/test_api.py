@@ -145,3 +145,11 @@ def test_digits_that_are_no_number_are_no_arm(http, arm):
         assert http.post(f"{DESKS}/{path}", json={"arm": arm}).status_code in (404, 422)
     assert http.post(f"{DESKS}/records", json={"records": [{"arm": arm}]}).status_code in (404, 422)
     assert http.post(f"{DESKS}/rules", json={"control": arm}).status_code in (404, 422)
+
+
+def test_a_webhook_that_the_service_may_not_reach_is_refused(http, store):
+    url, new = "https://alerts.example.com/x", {"name": "new", "policy": "SF-UCB", "L": 1e-4, "arms": 2}
+    for path, body in (("/api/campaigns/desks/rules", {}), ("/api/campaigns", new)):
+        refused = http.post(path, json={**body, "webhook": url})
+        assert (refused.status_code, "SHARPE_BANDITS_WEBHOOK_HOSTS" in refused.text) == (422, True)
+    assert [entry.name for entry in store.campaigns()] == ["desks"]

@@ -31,6 +31,7 @@ from ..live.campaigns import (
 )
 from ..live.campaigns.records import Decider, Entry
 from ..live.campaigns.settings import optional_settings, policy_from_text
+from ..live.campaigns.webhooks import check_allowed
 from ..policies.base import Policy, policy_from_dict
 from . import exports, models
 from .aside import Aside
@@ -207,6 +208,8 @@ def create(request: Request, body: NewCampaign) -> Response:
         raise HTTPException(403, f"the token {request.scope['token'].name!r} is not for a campaign of this name")
     options = body.model_dump(include={"arms", *optional_settings()})
     policy = _policy(body.policy, body.L, body.risk_free)
+    if options.get("webhook") is not None:
+        check_allowed(options["webhook"])
     campaign = state_of(request).store.campaign(body.name, policy=policy, **options)
     return answer({"name": campaign.name, "settings": campaign.settings, "arms": campaign.arms})
 
@@ -321,6 +324,8 @@ async def amend(request: Request, handle: Handle, number: int, body: AmendBody) 
 async def change(request: Request, handle: Handle, body: RulesBody) -> Response:
     """Logged with the name of the token and the reason."""
     rules = {name: value for name, value in body.model_dump(exclude={"why"}).items() if name in body.model_fields_set}
+    if body.webhook is not None:
+        check_allowed(body.webhook)
     await handle.commits.do(Change(rules, why=body.why, by=_actor(request)))
     return answer({"rules": handle.reader.rules})
 

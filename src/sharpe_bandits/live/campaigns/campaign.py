@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import warnings
@@ -32,21 +31,19 @@ from .records import (
     utc_time,
 )
 from .remarks import LAST, LEAST, remarks_on
-from .requests import MAX_BATCH, AcceptClock, Notified, Record, RecordAll, Request, Tell, number_of
+from .requests import MAX_BATCH, AcceptClock, Change, Notified, Record, RecordAll, Request, Tell, number_of
 from .settings import Settings
 from .state import State, bounded_shares
 from .status import Status, status_of
 from .storage import CampaignRow, Head, Records, Search, Storage
 from .transaction import Transaction, unknown_decision
 from .verification import verify
-from .webhooks import send
+from .webhooks import logger, send, warn_unless_allowed
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 T = TypeVar("T")
-
-_logger = logging.getLogger("sharpe_bandits.campaigns")
 
 
 class Campaign(CampaignInterface):
@@ -103,7 +100,9 @@ class Campaign(CampaignInterface):
             results, self._state = self._storage.write(self._id, lambda records: self._execute(records, requests))
             warning = self._reward_warning() if any(isinstance(request, Tell) for request in requests) else None
             news = self._news
-        if news and self._state is not None and self._state.rules.webhook is not None:
+        news_or_set = news or any(isinstance(one, Change) and one.rules.get("webhook") for one in requests)
+        url = self._state.rules.webhook if news_or_set and self._state is not None else None
+        if url is not None and warn_unless_allowed(self.name, url) and news:
             self._notify_later()
         if warning is not None:
             warnings.warn(f"campaign {self.name!r}: {warning}", RewardWarning, stacklevel=4)
@@ -202,7 +201,7 @@ class Campaign(CampaignInterface):
             try:
                 self.notify()
             except SharpeBanditsError as error:  # notify() and the next message try again
-                _logger.warning("campaign %r: %s", self.name, error)
+                logger.warning("campaign %r: %s", self.name, error)
 
         threading.Thread(target=work, name="sharpe-bandits webhook", daemon=True).start()
 

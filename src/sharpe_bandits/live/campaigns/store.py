@@ -16,7 +16,7 @@ from .settings import Options, Settings, checked
 from .sqlite import SQLite, Synchronous
 from .state import State
 from .storage import CampaignRow, Storage
-from .webhooks import check_allowed
+from .webhooks import warn_unless_allowed
 
 
 class Store:
@@ -155,7 +155,7 @@ class Store:
             initial = State.initial(settings, given["policy"])
             initial.rules.check(initial.agent)
             if initial.rules.webhook is not None:
-                check_allowed(initial.rules.webhook)
+                warn_unless_allowed(name, initial.rules.webhook)
             self._storage.create(name, settings.to_json(), initial.to_json())
             row = self._find(name)
             assert row is not None

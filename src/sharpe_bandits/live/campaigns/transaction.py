@@ -51,7 +51,6 @@ from .rules import Rules, arm_of
 from .settings import Settings
 from .state import State
 from .storage import Batch, Head, Outcome, Records
-from .webhooks import check_allowed
 
 #: Seconds by which a clock may go back: time stands still until it catches up.
 CLOCK_TOLERANCE = 60.0
@@ -226,8 +225,6 @@ class Transaction:
         difference = before.difference(rules)
         if difference:
             rules.check(self.state.agent)
-            if difference.get("webhook") is not None:
-                check_allowed(difference["webhook"])
             self._add(EventKind.CHANGED, details={"set": difference, **act})
 
     def _resume(self, request: Resume) -> None:

@@ -14,6 +14,7 @@ import hmac
 import http.client
 import ipaddress
 import json
+import logging
 import os
 import socket
 import ssl
@@ -22,6 +23,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ...errors import InvalidInputError, StoreError, shown
+
+logger = logging.getLogger("sharpe_bandits.campaigns")
 
 #: Environment variables: the key of signatures, allowed hosts, and whether private addresses are allowed.
 SECRET, HOSTS, PRIVATE = (f"SHARPE_BANDITS_WEBHOOK_{name}" for name in ("SECRET", "HOSTS", "PRIVATE"))
@@ -50,6 +53,16 @@ def check_allowed(url: str) -> None:
             f"messages to {host} are not allowed here; set {SECRET}, and add the host to {HOSTS} (now: "
             f"{', '.join(allowed) or 'none'})"
         )
+
+
+def warn_unless_allowed(campaign: str, url: str) -> bool:
+    """Whether this process may send messages there; if not, a warning is logged."""
+    try:
+        check_allowed(url)
+    except InvalidInputError as error:
+        logger.warning("campaign %r: %s", campaign, error)
+        return False
+    return True
 
 
 def signature(secret: str, at: int, body: bytes) -> str:
