@@ -131,6 +131,7 @@ def reference(game, rule, feedback, holding, allocation, rewards, arguments, obj
     traced, has_covariate = out.choices.shape[0] > 0, arms.kind.shape[1] > count_arms
     first_batch = first // batch
     end_of_pilot = pilot if feedback.full else pilot * count_arms
+    decides_alone = not allocation.bounded and allocation.share >= 1.0 and allocation.allowed.shape[0] == 1
     for r in range(runs):
         run = first + r
         row = r * row_step
@@ -182,6 +183,9 @@ def reference(game, rule, feedback, holding, allocation, rewards, arguments, obj
                     available |= state.active[i]
             elif feedback.full and t < pilot:
                 a = np.int64(t % count_arms)
+            elif decides_alone:
+                a = policy_arm(state, rule, pilot, decision, seed, run, arguments, indices)
+                failed = -1 - a
             else:
                 a = allocated_arm(allocation, shares, state, rule, pilot, decision, seed, run, arguments, indices)
                 failed = -1 - a
