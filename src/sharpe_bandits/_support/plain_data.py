@@ -6,6 +6,7 @@ Every such thing has ``to_dict``, whose result names its kind, and a class metho
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -50,3 +51,14 @@ def plain(data: Any) -> Any:
     if isinstance(data, (list, tuple, np.ndarray)):
         return [plain(value) for value in (data.tolist() if isinstance(data, np.ndarray) else data)]
     return data.item() if isinstance(data, np.generic) else data
+
+
+def finite_or_none(data: Any) -> Any:
+    """The same plain data, with None for numbers that JSON cannot represent."""
+    if isinstance(data, dict):
+        return {str(key): finite_or_none(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [finite_or_none(value) for value in data]
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
+    return data

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
+from .._support.plain_data import finite_or_none
 from ..results.metrics import Estimate
 from ..theory.bound import Judgement
 
@@ -112,7 +113,7 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for claims.json; numbers that are not finite are None."""
-        return _finite({**asdict(self), "dependence": self.dependence, "confidence": CONFIDENCE})
+        return finite_or_none({**asdict(self), "dependence": self.dependence, "confidence": CONFIDENCE})
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Verdict:
@@ -122,14 +123,6 @@ class Verdict:
             UnderReading(**{**other, "evidence": _read(other["evidence"])}) for other in fields["readings"]
         )
         return cls(**{**fields, "evidence": _read(fields["evidence"]), "readings": readings})
-
-
-def _finite(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {name: _finite(value) for name, value in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [_finite(value) for value in data]
-    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def _read(evidence: list[dict[str, Any]]) -> tuple[Evidence, ...]:

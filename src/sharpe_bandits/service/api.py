@@ -15,6 +15,7 @@ from fastapi.responses import FileResponse, JSONResponse, Response, StreamingRes
 from starlette.background import BackgroundTask
 
 from .._support.files import from_json
+from .._support.plain_data import finite_or_none
 from ..errors import InvalidInputError, SharpeBanditsError, UnknownNameError, UnreadableDataError, unknown
 from ..live.campaigns import (
     AddArm,
@@ -49,7 +50,7 @@ from .models import (
     TellBody,
 )
 from .problems import problem_of
-from .state import CampaignHandle, ServiceState, finite
+from .state import CampaignHandle, ServiceState
 from .view import View
 
 #: Seconds after which a stream ends; the browser opens it again, with its cookie.
@@ -118,7 +119,7 @@ Handle = Annotated[CampaignHandle, Depends(campaign_of)]
 
 def answer(data: Any, status: int = 200) -> Response:
     """Plain data as JSON."""
-    return JSONResponse(finite(data), status)
+    return JSONResponse(finite_or_none(data), status)
 
 
 # Routes are tried in order: what workers call all the time comes first.

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import StoreError
 from ..live.campaigns import Campaign, Store
@@ -144,14 +144,3 @@ class ServiceState:
                 continue
         async with self._changed:
             self._changed.notify_all()
-
-
-def finite(data: Any) -> Any:
-    """The same plain data, with None for numbers that JSON cannot represent."""
-    if isinstance(data, dict):
-        return {str(key): finite(value) for key, value in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [finite(value) for value in data]
-    if isinstance(data, float) and not -1.8e308 < data < 1.8e308:
-        return None
-    return data

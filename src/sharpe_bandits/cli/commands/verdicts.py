@@ -8,7 +8,7 @@ from pathlib import Path
 from ..._support import console
 from ...errors import InvalidInputError
 from ...experiments import scorecard
-from ...experiments.verdicts import Verdict
+from ...experiments.verdicts import CONFIDENCE, Verdict
 from ..parser import print_json
 
 _COLOURS = {"holds": "green", "fails": "red"}
@@ -37,7 +37,7 @@ def show(options: argparse.Namespace) -> None:
             return
         for verdict in selection:
             print("\n".join(_claim(verdict)))
-        print("differences are left minus right, with 99% intervals")
+        print(f"differences are left minus right, with {CONFIDENCE:.0%} intervals")
         return
     by_source = scorecard.statements(verdicts)
     if options.json:
