@@ -37,22 +37,31 @@ def test_a_network_that_is_cut_without_a_reset_is_noticed_in_time(postgres):
 _STOPS_INSIDE_A_TRANSACTION = """
 import os, signal, sys
 import sharpe_bandits as sb
+from sharpe_bandits.live.campaigns.records import Event
 store = sb.Store(sys.argv[1], timeout=float(sys.argv[3]))
 number = store._storage.campaigns(sys.argv[2])[0].id
-def work(records):
-    records.head()
+def stop():
     print("locked", flush=True)
     os.kill(os.getpid(), signal.SIGSTOP)
+class Rows(list):
+    def __iter__(self):
+        yield from super().__iter__()
+        stop()
+def work(records):
+    seq = records.head().events
+    rows = Rows(Event(seq + k, 0, None, 0, None, None, 0.0) for k in range(1, 500))
+    store._storage.insert(records.driver, "sharpe_bandits_events", Event._fields, number, rows) if sys.argv[4:] else stop()
 store._storage.write(number, work)
 """
 
 
-def test_a_process_that_is_stopped_inside_a_transaction_does_not_block_others(url):
+@pytest.mark.parametrize("where", [[], ["between rows"]], ids=["between statements", "between rows"])
+def test_a_process_that_is_stopped_inside_a_transaction_does_not_block_others(url, where):
     name = f"frozen {time.monotonic_ns()}"
     with sb.Store(url, timeout=6.0) as store:
         campaign = store.campaign(name, policy=sb.policies.UCB1(), arms=2)
         campaign.ask()
-        command = [sys.executable, "-c", _STOPS_INSIDE_A_TRANSACTION, url, name, "6"]
+        command = [sys.executable, "-c", _STOPS_INSIDE_A_TRANSACTION, url, name, "6", *where]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as stopped:
             try:
                 assert stopped.stdout.readline() == "locked\n"

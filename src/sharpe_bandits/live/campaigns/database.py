@@ -22,7 +22,7 @@ from ...errors import StoreError, UnreadableDataError, shown
 from . import schema
 from .archive import Archive
 from .records import DecisionRow, DecisionState, Event
-from .storage import Batch, CampaignRow, Head, Interval, Records, Search
+from .storage import Batch, CampaignRow, Head, Interval, Outcome, Records, Search
 
 T = TypeVar("T")
 
@@ -35,19 +35,12 @@ _ALL = 2**62
 _CAMPAIGNS, _DECISIONS, _EVENTS, _SNAPSHOTS = schema.TABLES
 #: A condition that lower-case text contains another: see :func:`_pattern`.
 _LIKE = "LIKE ? ESCAPE '!'"
-_DECISION = ", ".join(DecisionRow._fields)
-_EVENT = ", ".join(Event._fields)
 #: Columns that stores of revision 0001 do not have.
 _NEW_COLUMNS = ("details", "measures", "hash")
 #: Number of the row beside the events of a campaign that tells where its old ones are: before all events.
 _ARCHIVE = -1
 _REVISION = f"SELECT version_num FROM {schema.VERSION_TABLE}"
 _PENDING = f"campaign = ? AND state = '{DecisionState.PENDING}'"  # the condition of an index
-_INSERT_EVENT = f"INSERT INTO {_EVENTS} (campaign, {_EVENT}) VALUES (?{', ?' * len(Event._fields)})"
-_INSERT_DECISION = f"INSERT INTO {_DECISIONS} (campaign, {_DECISION}) VALUES (?{', ?' * len(DecisionRow._fields)})"
-_UPDATE_DECISION = (
-    f"UPDATE {_DECISIONS} SET state = ?, reward = ?, told = ?, measures = ? WHERE campaign = ? AND number = ?"
-)
 
 
 class Database(ABC):
@@ -119,6 +112,14 @@ class Database(ABC):
     @abstractmethod
     def list_argument(self, values: Sequence[Any]) -> Any:
         """The argument of :attr:`in_list`."""
+
+    @abstractmethod
+    def insert(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
+        """Add rows of a campaign to a table, perhaps none."""
+
+    @abstractmethod
+    def update(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
+        """Change rows of a campaign; the first field is their number."""
 
     @abstractmethod
     def _retry_after(self, cause: Any) -> float | None:
@@ -525,23 +526,15 @@ class _SQLRecords:
         return [Interval(*divmod(cell, arms + 1), kind, *sums) for (cell, kind), sums in cells]
 
     def append(self, batch: Batch) -> None:
-        campaign, sql, driver = self._campaign, self._database.sql, self.driver
-        if batch.decisions:
-            self._many(_INSERT_DECISION, [(campaign, *row) for row in batch.decisions])
-        if batch.outcomes:
-            self._many(_UPDATE_DECISION, [(*outcome[1:], campaign, outcome.number) for outcome in batch.outcomes])
-        self._many(_INSERT_EVENT, [(campaign, *event) for event in batch.events])
+        campaign, database, driver = self._campaign, self._database, self.driver
+        database.insert(driver, _DECISIONS, DecisionRow._fields, campaign, batch.decisions)
+        database.update(driver, _DECISIONS, Outcome._fields, campaign, batch.outcomes)
+        database.insert(driver, _EVENTS, Event._fields, campaign, batch.events)
         last = batch.events[-1].seq
         driver.execute(
-            sql(f"UPDATE {_CAMPAIGNS} SET events = ?, clock = ?, next_expiry = ?, hash = ? WHERE id = ?"),
+            database.sql(f"UPDATE {_CAMPAIGNS} SET events = ?, clock = ?, next_expiry = ?, hash = ? WHERE id = ?"),
             (last, batch.clock, batch.next_expiry, batch.events[-1].hash, campaign),
         )
         if batch.snapshot is not None:
-            statement = sql(f"UPDATE {_SNAPSHOTS} SET seq = ?, state = ? WHERE campaign = ?")
+            statement = database.sql(f"UPDATE {_SNAPSHOTS} SET seq = ?, state = ? WHERE campaign = ?")
             driver.execute(statement, (last, batch.snapshot, campaign))
-
-    def _many(self, text: str, rows: list[tuple[Any, ...]]) -> None:
-        if len(rows) == 1:
-            self.driver.execute(self._database.sql(text), rows[0])
-        else:
-            self.driver.cursor().executemany(self._database.sql(text), rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Generator, Sequence
 from typing import Any
@@ -97,6 +98,23 @@ class PostgreSQL(Database):
     def list_argument(self, values: Sequence[Any]) -> list[Any]:
         return list(values)
 
+    # Rows are one argument of one statement. A statement per row would be sent as a pipeline, and the limits above do
+    # not hold for a process that stops inside one.
+
+    def insert(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
+        if rows:
+            names = ", ".join(fields)
+            statement = f"INSERT INTO {table} (campaign, {names}) SELECT %s, {names} FROM {_rows_of(table)}"
+            driver.execute(statement, (campaign, _as_json(fields, rows)))
+
+    def update(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
+        if rows:
+            number, *others = fields
+            changes = ", ".join(f"{field} = row.{field}" for field in others)
+            same = f"old.campaign = %s AND old.{number} = row.{number}"
+            statement = f"UPDATE {table} AS old SET {changes} FROM {_rows_of(table)} AS row WHERE {same}"
+            driver.execute(statement, (_as_json(fields, rows), campaign))
+
     def _retry_after(self, cause: Any) -> float | None:
         import psycopg
 
@@ -133,6 +151,14 @@ class PostgreSQL(Database):
 
     def _has_tables(self, connection: sa.Connection) -> bool:
         return connection.scalar(sa.select(sa.func.to_regclass(schema.VERSION_TABLE))) is not None
+
+
+def _rows_of(table: str) -> str:
+    return f"json_populate_recordset(CAST(NULL AS {table}), %s)"
+
+
+def _as_json(fields: Sequence[str], rows: Sequence[Any]) -> str:
+    return json.dumps([dict(zip(fields, row, strict=True)) for row in rows])
 
 
 def _bounded_connections(limit: float) -> Any:

@@ -87,6 +87,17 @@ class SQLite(Database):
     def list_argument(self, values: Sequence[Any]) -> str:
         return json.dumps(list(values))
 
+    def insert(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
+        places = ", ?" * len(fields)
+        statement = f"INSERT INTO {table} (campaign, {', '.join(fields)}) VALUES (?{places})"
+        driver.executemany(statement, [(campaign, *row) for row in rows])
+
+    def update(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
+        number, *others = fields
+        changes = ", ".join(f"{field} = ?" for field in others)
+        statement = f"UPDATE {table} SET {changes} WHERE campaign = ? AND {number} = ?"
+        driver.executemany(statement, [(*row[1:], campaign, row[0]) for row in rows])
+
     def _begin(self, driver: Any, begin: str, deadline: float) -> None:
         while True:
             try:
