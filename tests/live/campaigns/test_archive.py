@@ -44,12 +44,8 @@ def campaign(tmp_path, clock):
 def test_the_whole_log_is_as_before(campaign, tmp_path):
     other = sb.ScaleFreeUCB(L=0.1, c=0.1)
     before = campaign.status(), campaign.history(), campaign.evaluate(other), campaign.verify(choices=True)
-    events, decisions = archive(campaign, at(3), tmp_path / "first")
-    assert decisions == 120
-    assert events >= 240
-    more, later = archive(campaign, at(9), tmp_path / "second")
-    assert more > 0
-    assert later == 80, "up to the decision that is pending"
+    assert archive(campaign, at(3), tmp_path / "first") >= 240
+    assert archive(campaign, at(9), tmp_path / "second") > 0
     with sb.Store(tmp_path / "campaigns.db") as store:
         fresh = store.campaign("c")
         status = fresh.status()
@@ -67,8 +63,21 @@ def test_the_whole_log_is_as_before(campaign, tmp_path):
         fresh.tell(fresh.ask(), 0.5)
         fresh.amend(before[1].num_rows, 0.25)
         assert fresh.verify(choices=True).ok
-    kept = pq.read_table(tmp_path / "first" / "decisions.parquet")
-    assert kept.equals(before[1].slice(0, 120))
+
+
+def test_keys_numbers_and_rewards_of_old_decisions_are_known(campaign, tmp_path):
+    first, expired = campaign.decision(1), campaign.ask(key="slow")
+    archive(campaign, at(9), tmp_path / "old")
+    made = campaign.status().decisions
+    assert campaign.ask(key=first.key) == first
+    campaign.tell(first.key, first.reward)
+    with pytest.raises(sb.errors.ConflictError, match="has the reward"):
+        campaign.tell(first.key, 17.0)
+    campaign.tell("slow", 0.3)
+    campaign.amend(first, 0.9)
+    assert (campaign.decision(1).reward, campaign.decision(expired.number).reward) == (0.9, 0.3)
+    assert campaign.status().decisions == made
+    assert campaign.verify(choices=True).ok
 
 
 def test_without_the_files_workers_go_on_and_a_change_in_them_is_found(campaign, tmp_path):
@@ -105,14 +114,14 @@ def test_the_command(campaign, tmp_path, capsys):
     assert (
         main(["campaign", "archive", "c", *store, "--before", at(5).isoformat(), "--out", str(tmp_path / "old")]) == 0
     )
-    assert "200 decisions" in capsys.readouterr().out
+    assert "events are in" in capsys.readouterr().out
 
 
 def test_any_store_archives(store, tmp_path):
     campaign = store.campaign("c", policy=sb.ScaleFreeUCB(L=0.1), arms=ARMS, seed=1)
     campaign.tell_many({one: 0.1 * (one.number % 7) for one in campaign.ask(count=200)})
     before = campaign.history()
-    assert archive(campaign, datetime.now(UTC) + timedelta(hours=1), tmp_path / "old") == (400, 200)
+    assert archive(campaign, datetime.now(UTC) + timedelta(hours=1), tmp_path / "old") == 400
     campaign.tell(campaign.ask(), 0.3)
     assert campaign.history(first=1, count=200).equals(before)
     verification = campaign.verify(choices=True)
@@ -121,15 +130,13 @@ def test_any_store_archives(store, tmp_path):
 
 
 def test_a_campaign_that_rests_is_archived_up_to_its_snapshot(tmp_path):
-    """Every decision is old, but the events of the last ones came after the snapshot: those stay with them."""
+    """Every event is old, but opening the campaign needs those after the snapshot."""
     with sb.Store(tmp_path / "campaigns.db") as store:
         campaign = store.campaign("c", policy=sb.ScaleFreeUCB(L=0.1), arms=ARMS, seed=1)
         for number in range(300):
             campaign.tell(campaign.ask(key=f"order-{number}"), 0.1 * (number % 7))
         before = campaign.history()
-        events, decisions = archive(campaign, datetime.now(UTC) + timedelta(days=1), tmp_path / "old")
-        assert 0 < decisions < 300
-        assert events >= 2 * decisions
+        assert 0 < archive(campaign, datetime.now(UTC) + timedelta(days=1), tmp_path / "old") < 600
         assert campaign.history().equals(before)
         assert campaign.verify(choices=True).ok
         assert campaign.status().decisions == 300

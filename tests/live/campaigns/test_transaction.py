@@ -2,11 +2,13 @@
 
 import json
 import math
+import random
 
 import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.live.campaigns import AddArm, Ask, Cancel, RetireArm, Tell
+from sharpe_bandits.live.campaigns.state import State
 from tests.live.campaigns.desks import ARMS, POLICY, make, pay
 
 
@@ -161,3 +163,24 @@ def test_a_group_that_is_not_committed_leaves_nothing(store):
 def test_requests_are_checked_when_they_are_made(request_of):
     with pytest.raises(sb.errors.InvalidInputError):
         request_of()
+
+
+def test_amending_replays_from_a_checkpoint_before_the_decision(store, monkeypatch):
+    """However decisions are amended, the state is that of the whole log; recent ones take few events."""
+    campaign = make(store, lease=None)
+    applied, apply = [], State.apply
+    monkeypatch.setattr(State, "apply", lambda state, event: (applied.append(event), apply(state, event)))
+    chance = random.Random(1)
+    for round_ in range(40):
+        told = {one: pay(one) for one in campaign.ask(count=100)}
+        campaign.tell_many(told)
+        if round_ % 3 == 2:
+            last = campaign.status().decisions
+            for number in (last - chance.randrange(100), chance.randrange(1, last)):
+                applied.clear()
+                campaign.amend(number, chance.gauss(0, 0.01))
+                since = 2 * (last - number)
+                assert len(applied) < max(2.5 * since, 1500), f"amended decision {number} of {last}"
+    assert campaign.verify(choices=True).ok
+    with sb.Store(store._storage) as again:  # a fresh handle, from the snapshot
+        assert again.campaign("desks").agent().to_json() == campaign.agent().to_json()

@@ -155,14 +155,18 @@ def add_action(actions: Any, name: str, words: str, do: Any, named: bool = True)
     parser: argparse.ArgumentParser = actions.add_parser(name, help=words)
     if named:
         parser.add_argument("name", help="name of the campaign")
-        parser.add_argument("--module", action="append", default=[], metavar="MODULE", help="Python module "
-                            "that defines a custom policy, imported first")  # fmt: skip
+        add_module(parser)
     parser.add_argument(
         "--store", help=f"file, or postgresql://user@host/database (${STORE_VARIABLE}, or {DEFAULT_STORE})"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(do=do, creates=name == "create")
     return parser
+
+
+def add_module(parser: argparse.ArgumentParser) -> None:
+    words = "Python module that defines a custom policy, imported first"
+    parser.add_argument("--module", action="append", default=[], metavar="MODULE", help=words)
 
 
 def open_store(options: argparse.Namespace) -> Store:

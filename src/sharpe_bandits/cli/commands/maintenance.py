@@ -1,56 +1,72 @@
-"""Actions of ``sharpe-bandits campaign`` for whoever operates a store: backup, restore, archives, and its clock."""
+"""Actions of ``sharpe-bandits campaign`` for whoever operates a store: copies, backups, archives, and its clock."""
 
 from __future__ import annotations
 
 import argparse
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .campaign import add_action, open_campaign, say, store_target
+from .campaign import add_action, add_module, import_modules, open_campaign, open_store, say, store_target
+
+if TYPE_CHECKING:
+    from ...live.campaigns import Verification
 
 
 def add(actions: Any) -> None:
     """Add the actions."""
+    copy = add_action(actions, "copy", "copy campaigns to another store, and verify the copies", _copy, named=False)
+    copy.add_argument("names", nargs="*", metavar="name", help="name of a campaign (all)")
+    copy.add_argument("--to", required=True, metavar="STORE", help="file, or postgresql://user@host/database")
     backup = add_action(actions, "backup", "copy a store that may be in use, and verify the copy", _backup, named=False)
     backup.add_argument("--out", type=Path, required=True, metavar="FILE", help="a file that does not exist yet")
-    restore = add_action(actions, "restore", "make a new store from a backup, and verify it", _restore, named=False)
+    restore = add_action(actions, "restore", "copy the campaigns of a backup, and verify them", _restore, named=False)
     restore.add_argument("file", type=Path, help="what backup wrote")
-    old = add_action(actions, "archive", "move what happened before a time to Parquet files", _archive)
+    for parser in (copy, backup, restore):
+        add_module(parser)
+    old = add_action(actions, "archive", "move events before a time to a Parquet file", _archive)
     old.add_argument("--before", type=_moment, required=True, metavar="DATE", help="such as 2026-01-31, in UTC")
     old.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="a folder that does not exist yet")
     add_action(actions, "accept-clock", "record again after the clock of a store was set back", _accept_clock)
 
 
+def _copy(options: argparse.Namespace) -> int:
+    from ...live.campaigns import Store
+
+    import_modules(options.module)
+    with open_store(options) as source, Store(options.to) as target:
+        results = source.copy_to(target, options.names)
+        for one in source.campaigns():
+            if one.name in results and (missing := one.events - results[one.name].events) > 0:
+                results[one.name].add(
+                    f"{missing:,} events were recorded in {source.name} meanwhile, and are not in the copy; stop its "
+                    "workers, and copy it to another store"
+                )
+        return _report(options, target.name, results)
+
+
 def _backup(options: argparse.Namespace) -> int:
     from ...live.campaigns.backup import back_up
 
-    target = store_target(options)
-    back_up(target, options.out)
-    # A dump can only be verified where it is restored.
-    return _report(options, str(options.out), None if "://" in target else str(options.out))
+    import_modules(options.module)
+    with open_store(options) as store:
+        return _report(options, str(options.out), back_up(store, options.out))
 
 
 def _restore(options: argparse.Namespace) -> int:
-    from ...live.campaigns.backup import restore
+    from ...live.campaigns import Store
 
-    restore(options.file, store_target(options))
-    return _report(options, str(options.file), store_target(options))
+    import_modules(options.module)
+    with Store(options.file, create=False) as backup, Store(store_target(options)) as target:
+        return _report(options, target.name, backup.copy_to(target))
 
 
-def _report(options: argparse.Namespace, file: str, checked: str | None) -> int:
-    from ...live.campaigns.backup import verified
-
-    results = {} if checked is None else dict(verified(checked))
+def _report(options: argparse.Namespace, where: str, results: dict[str, Verification]) -> int:
     problems = {name: result.problems for name, result in results.items() if not result.ok}
     events = sum(result.events for result in results.values())
-    words = (
-        f"{file}: {len(results)} campaign{'' if len(results) == 1 else 's'} with {events:,} events verified"
-        if checked
-        else f"{file}: written"
-    )
+    words = f"{where}: {len(results)} campaign{'' if len(results) == 1 else 's'} with {events:,} events verified"
     lines = [words, *(f"{name}: {problem}" for name, found in problems.items() for problem in found)]
-    say(options, {"file": file, "campaigns": len(results), "events": events, "problems": problems}, "\n".join(lines))
+    say(options, {"file": where, "campaigns": len(results), "events": events, "problems": problems}, "\n".join(lines))
     return 1 if problems else 0
 
 
@@ -63,10 +79,10 @@ def _archive(options: argparse.Namespace) -> int:
     from ...live.campaigns.archive import archive
 
     campaign = open_campaign(options)
-    events, decisions = archive(campaign, options.before, options.out)
+    events = archive(campaign, options.before, options.out)
     verification = campaign.verify()
-    words = f"campaign {campaign.name}: {events:,} events and {decisions:,} decisions are in {options.out} now"
-    say(options, {"events": events, "decisions": decisions, "ok": verification.ok}, f"{words}; {verification}")
+    words = f"campaign {campaign.name}: {events:,} events are in {options.out} now; {verification}"
+    say(options, {"events": events, "ok": verification.ok}, words)
     return 0 if verification.ok else 1
 
 

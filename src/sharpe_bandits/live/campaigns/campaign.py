@@ -254,8 +254,7 @@ class Campaign(CampaignInterface):
             began = [utc_time(event.at) for event in records.events(state.lead_began - 1, state.lead_began)]
             overdue = records.overdue(now) if due else 0
             if self._remarks[0] != state.seq // LEAST:  # not at every event: this reads many decisions
-                start = max(state.decisions - LAST, records.archived()) + 1
-                last = records.history(start, None) if start <= state.decisions else ()
+                last = records.history(max(state.decisions - LAST, 0) + 1, None)
                 self._remarks = state.seq // LEAST, remarks_on(last, state.agent.arms)
             rewards = state.tallies["control"][0] if "control" in state.tallies else 0.0
             if self._control[0] != rewards and state.rules.policy_share == 1:

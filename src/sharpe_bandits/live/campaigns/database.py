@@ -12,6 +12,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, ClassVar, TypeVar
 
 import sqlalchemy as sa
@@ -37,10 +38,15 @@ _CAMPAIGNS, _DECISIONS, _EVENTS, _SNAPSHOTS = schema.TABLES
 _LIKE = "LIKE ? ESCAPE '!'"
 #: Columns that stores of revision 0001 do not have.
 _NEW_COLUMNS = ("details", "measures", "hash")
-#: Number of the row beside the events of a campaign that tells where its old ones are: before all events.
-_ARCHIVE = -1
+#: Texts that are kept beside the events of a campaign, under numbers before theirs: where old events are, and from
+#: _CHECKPOINT downwards earlier states. The column ``number`` tells how many events, or decisions, they include.
+_ARCHIVE, _CHECKPOINT = -1, -2
 _REVISION = f"SELECT version_num FROM {schema.VERSION_TABLE}"
 _PENDING = f"campaign = ? AND state = '{DecisionState.PENDING}'"  # the condition of an index
+_KEEP_TEXT = (
+    f"INSERT INTO {_EVENTS} (campaign, seq, kind, at, number, details) VALUES (?, ?, -1, 0, ?, ?) "
+    "ON CONFLICT (campaign, seq) DO UPDATE SET number = excluded.number, details = excluded.details"
+)
 
 
 class Database(ABC):
@@ -286,24 +292,41 @@ class Database(ABC):
 
         self.write(0, work)
 
-    def archive(self, campaign: int, archive: Archive) -> None:
-        """Forget the old part of a campaign, which is in files, and keep where they are."""
-        where = "WHERE campaign = ? AND seq"
-        noted = self.sql(
-            f"INSERT INTO {_EVENTS} (campaign, seq, kind, at, details) VALUES (?, {_ARCHIVE}, {_ARCHIVE}, 0, ?)"
+    def adopt(self, row: CampaignRow, source: Records) -> bool:
+        """Add a campaign of another storage with all of its log, in one transaction; whether its name was free."""
+        head, (seq, state) = source.head(), source.snapshot()
+        insert = self.sql(
+            f"INSERT INTO {_CAMPAIGNS} (name, settings, created, events, clock, next_expiry, hash) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING"
         )
+        values = row.name, row.settings, head.created, head.events, head.clock, head.next_expiry, head.hash
+
+        def work(records: Any) -> bool:
+            driver = records.driver
+            driver.execute(self.setup_lock)
+            if driver.execute(insert, values).rowcount == 0:
+                return False
+            ((campaign,),) = driver.execute(self.sql(f"SELECT id FROM {_CAMPAIGNS} WHERE name = ?"), (row.name,))
+            for table, fields, rows in (
+                (_DECISIONS, DecisionRow._fields, source.history(1, None)),
+                (_EVENTS, Event._fields, source.events(0, head.events)),
+                (_SNAPSHOTS, ("seq", "state"), [(seq, state)]),
+            ):
+                remaining = iter(rows)
+                while page := list(islice(remaining, _PAGE)):
+                    self.insert(driver, table, fields, campaign, page)
+            return True
+
+        return self.write(0, work)
+
+    def archive(self, campaign: int, archive: Archive) -> None:
+        """Forget old events of a campaign, which are in files, and keep where they are."""
 
         def work(records: Any) -> None:
             lead = json.loads(records.snapshot()[1])["lead_began"]  # status tells its time
-            driver = records.driver
-            driver.execute(
-                self.sql(f"DELETE FROM {_EVENTS} {where} <= ? AND seq <> ?"), (campaign, archive.events, lead)
-            )
-            driver.execute(self.sql(f"DELETE FROM {_EVENTS} {where} = {_ARCHIVE}"), (campaign,))
-            driver.execute(
-                self.sql(f"DELETE FROM {_DECISIONS} WHERE campaign = ? AND number <= ?"), (campaign, archive.decisions)
-            )
-            driver.execute(noted, (campaign, json.dumps(archive)))
+            old = f"DELETE FROM {_EVENTS} WHERE campaign = ? AND seq > {_ARCHIVE} AND seq <= ? AND seq <> ?"
+            records.driver.execute(self.sql(old), (campaign, archive.events, lead))
+            records.driver.execute(self.sql(_KEEP_TEXT), (campaign, _ARCHIVE, archive.events, json.dumps(archive)))
 
         self.write(campaign, work)
 
@@ -420,6 +443,15 @@ class _SQLRecords:
         (row,) = self._rows(f"SELECT seq, state FROM {_SNAPSHOTS} WHERE campaign = ?", self._campaign)
         return row[0], row[1]
 
+    def checkpoint(self, decision: int) -> str | None:
+        rows = self._rows(
+            f"SELECT details FROM {_EVENTS} WHERE campaign = ? AND seq <= {_CHECKPOINT} AND number < ? "
+            "ORDER BY number DESC LIMIT 1",
+            self._campaign,
+            decision,
+        )
+        return rows[0][0] if rows else None
+
     def events(self, after: int, upto: int) -> Iterator[Event]:
         def stored(first: int) -> Iterator[Event]:
             return map(Event._make, self._pages(self._database.columns(*Event._fields), _EVENTS, "seq", first, upto))
@@ -433,12 +465,8 @@ class _SQLRecords:
             yield event
             yield from rows
 
-    def archived(self) -> int:
-        old = self.archive()
-        return old.decisions if old else 0
-
     def archive(self) -> Archive | None:
-        """Where the old part of the campaign is, if it has been archived."""
+        """Where the old events of the campaign are, if they have been archived."""
         if self._database.is_first_revision:  # it has no details
             return None
         rows = self._rows(f"SELECT details FROM {_EVENTS} WHERE campaign = ? AND seq = {_ARCHIVE}", self._campaign)
@@ -455,19 +483,8 @@ class _SQLRecords:
         return list(map(DecisionRow._make, rows))
 
     def history(self, first: int, last: int | None) -> Iterator[DecisionRow]:
-        upto, columns = _ALL if last is None else last, self._database.columns(*DecisionRow._fields)
-
-        def stored(number: int) -> Iterator[DecisionRow]:
-            return map(DecisionRow._make, self._pages(columns, _DECISIONS, "number", number, upto))
-
-        rows = stored(first)
-        row = next(rows, None)
-        if (row is None or row.number > first) and (old := self.archive()) is not None:
-            yield from old.history(first, upto)
-            yield from stored(max(first, old.decisions + 1))
-        elif row is not None:
-            yield row
-            yield from rows
+        columns = self._database.columns(*DecisionRow._fields)
+        return map(DecisionRow._make, self._pages(columns, _DECISIONS, "number", first, _ALL if last is None else last))
 
     def pending(
         self, count: int | None = None, *, after: float | None = None, until: float | None = None
@@ -535,6 +552,11 @@ class _SQLRecords:
             database.sql(f"UPDATE {_CAMPAIGNS} SET events = ?, clock = ?, next_expiry = ?, hash = ? WHERE id = ?"),
             (last, batch.clock, batch.next_expiry, batch.events[-1].hash, campaign),
         )
+        if batch.amended is not None:
+            stale = f"DELETE FROM {_EVENTS} WHERE campaign = ? AND seq <= {_CHECKPOINT} AND number >= ?"
+            driver.execute(database.sql(stale), (campaign, batch.amended))
+        for place, decisions, text in batch.checkpoints:
+            driver.execute(database.sql(_KEEP_TEXT), (campaign, _CHECKPOINT - place, decisions, text))
         if batch.snapshot is not None:
             statement = database.sql(f"UPDATE {_SNAPSHOTS} SET seq = ?, state = ? WHERE campaign = ?")
             driver.execute(statement, (last, batch.snapshot, campaign))

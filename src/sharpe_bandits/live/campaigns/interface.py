@@ -180,7 +180,7 @@ class CampaignInterface(ABC):
 
     def amend(self, decision: Decision | int, reward: float, why: str | None = None, *, by: str | None = None) -> None:
         """Correct a wrong reward: both values stay in the log, and the state becomes what it would be with the new one
-        from the start. The time is proportional to the length of the log.
+        from the start. The time is proportional to the number of events since the decision was made.
         """
         self._do(Amend(decision, reward, why=why, by=by))
 

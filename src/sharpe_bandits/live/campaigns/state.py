@@ -94,6 +94,8 @@ class State:
         self.watches = [Watch(Guardrail(**one)) for one in rules.guardrails]
         #: Length of the last snapshot, and whether one is due because replaying the log would take long.
         self._snapshot_size, self._snapshot_due = 0, False
+        #: Snapshots to keep for replays: decisions that each includes, and its text, by place.
+        self.checkpoints: dict[int, tuple[int, str]] = {}
 
     @property
     def sign(self) -> float:
@@ -127,16 +129,23 @@ class State:
                 snapshot_seq, text = records.snapshot()
                 if event.seq <= snapshot_seq <= seq and _parsed(text)["format"] == SNAPSHOT_FORMAT:
                     return cls.load(records, seq, settings, policy, cls.from_json(text, settings, policy))
-                return cls.replayed(lambda: records.events(0, seq), settings, policy)
+                return cls.replayed(lambda start: records.events(start, seq), settings, policy)
             state.apply(event)
         return state
 
     @classmethod
-    def replayed(cls, events: Callable[[], Iterable[Event]], settings: Settings, policy: Policy) -> State:
-        """The state after events from the first on, as if amended rewards had always been what they are now."""
-        state = cls.initial(settings, policy)
-        for event in with_amendments(events):
+    def replayed(
+        cls, events: Callable[[int], Iterable[Event]], settings: Settings, policy: Policy, checkpoint: str | None = None
+    ) -> State:
+        """The state after ``events(0)``, all events, as if amended rewards had always been what they are now.
+
+        ``checkpoint`` is an earlier state, whose number of events is then passed to ``events``.
+        """
+        state = cls.initial(settings, policy) if checkpoint is None else cls.from_json(checkpoint, settings, policy)
+        start = state.seq
+        for event in with_amendments(lambda: events(start)):
             state.apply(event)
+            state.due_snapshot(event.seq - 1)
         state._snapshot_due = True
         return state
 
@@ -145,7 +154,7 @@ class State:
         if event.seq != self.seq + 1:
             raise UnreadableDataError(f"event {self.seq + 1} is missing from the log; restore the store from a copy")
         kind, agent = event.kind, self.agent
-        leading = agent.leading
+        leading = agent._leading
         details = plain_details(event.details)
         agents, segment = [agent], details.get("segment")
         if segment is not None and self.segments.pooling != "none":
@@ -179,8 +188,8 @@ class State:
         self.expired += (kind == EventKind.EXPIRED) - (kind in (EventKind.REWARDED_LATE, EventKind.CANCELLED_LATE))
         self.cancelled += kind in (EventKind.CANCELLED, EventKind.CANCELLED_LATE)
         self.seq = event.seq
-        if agent.leading != leading:
-            self.lead_began = 0 if agent.leading is None else event.seq
+        if agent._leading != leading:
+            self.lead_began = 0 if agent._leading is None else event.seq
 
     def _apply_rule(self, kind: int, event: Event, details: dict[str, Any]) -> None:
         if kind == EventKind.CHANGED:
@@ -337,12 +346,19 @@ class State:
         return low, high
 
     def due_snapshot(self, before: int) -> str | None:
-        """The state as JSON, if a snapshot is due after the log has grown from event number ``before``."""
+        """The state as JSON, if a snapshot is due after the log has grown from event number ``before``.
+
+        It is also a checkpoint, and replaces one in a place that depends on how often 2 divides the number of the
+        snapshot: about log2(n) of n snapshots are kept, close together at the end of the log.
+        """
         due = max(_SNAPSHOT_EVENTS, self._snapshot_size // _SNAPSHOT_BYTES)
-        if self.seq // due == before // due and not self._snapshot_due:
+        crossed = (self.seq // due) ^ (before // due)
+        if not crossed and not self._snapshot_due:
             return None
         text = self.to_json()
         self._snapshot_size, self._snapshot_due = len(text), False
+        if crossed:
+            self.checkpoints[crossed.bit_length() - 1] = self.decisions, text
         return text
 
     def to_json(self) -> str:

@@ -54,7 +54,12 @@ class Outcome(NamedTuple):
 
 @dataclass
 class Batch:
-    """What a transaction adds to a campaign; ``snapshot`` is the state after the last event, if it is to be kept."""
+    """What a transaction adds to a campaign; ``snapshot`` is the state after the last event, if it is to be kept.
+
+    ``checkpoints`` are earlier states that are kept, too: the place of each, where it replaces another one, the number
+    of decisions that it includes, and its text. ``amended``: checkpoints in the storage that include this decision are
+    no longer true, and go first.
+    """
 
     clock: float
     next_expiry: float | None
@@ -62,6 +67,8 @@ class Batch:
     decisions: list[DecisionRow] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     snapshot: str | None = None
+    checkpoints: list[tuple[int, int, str]] = field(default_factory=list)
+    amended: int | None = None
 
 
 class Search(NamedTuple):
@@ -109,8 +116,8 @@ class Records(Protocol):
     def history(self, first: int, last: int | None) -> Iterable[DecisionRow]:
         """Decisions from number ``first`` to ``last`` (None: all), in order."""
 
-    def archived(self) -> int:
-        """Number of decisions that are in files, no longer in the store."""
+    def checkpoint(self, decision: int) -> str | None:
+        """The latest checkpoint that does not include a decision."""
 
     def pending(
         self, count: int | None = None, *, after: float | None = None, until: float | None = None

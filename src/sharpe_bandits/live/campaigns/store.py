@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import Any, Unpack
 
 from ..._support.names import check_name
-from ...errors import InvalidInputError, UnreadableDataError, shown, unknown
+from ...errors import ConflictError, InvalidInputError, UnreadableDataError, shown, unknown
 from ...policies.base import Policy
 from .campaign import Campaign
 from .postgresql import PostgreSQL
-from .records import Entry, utc_time
+from .records import Entry, Verification, utc_time
 from .settings import Options, Settings, checked
 from .sqlite import SQLite, Synchronous
 from .state import State
@@ -75,6 +75,11 @@ class Store:
         self._storage.close()
 
     @property
+    def name(self) -> str:
+        """The path or URL, without secrets."""
+        return self._storage.name
+
+    @property
     def single_writer(self) -> bool:
         """Whether campaigns wait for each other's commits, as in an SQLite file."""
         return self._storage.single_writer
@@ -105,6 +110,36 @@ class Store:
     def upgrade(self) -> tuple[str | None, str]:
         """Upgrade a database written by an older release; return the old and the new revision."""
         return self._storage.upgrade()
+
+    def copy_to(self, target: Store, names: Iterable[str] = ()) -> dict[str, Verification]:
+        """Copy campaigns to another store, such as from SQLite to PostgreSQL, and verify the copies.
+
+        A copy has the settings, decisions, keys, rewards and the whole log with its hash chain, including events that
+        were archived; each is taken at one moment. Nothing is copied if a name is in use there. Workers go on with the
+        old store until they are told to use the new one: stop them first.
+
+        Parameters
+        ----------
+        target : Store
+            where to copy to
+        names : Iterable[str], optional
+            the campaigns; all by default
+        """
+        known = {row.name: row for row in self._storage.campaigns()}
+        chosen = list(names) or list(known)
+        adopt = getattr(target._storage, "adopt", None)
+        if adopt is None:
+            raise InvalidInputError(f"{target.name} cannot take copies: its storage has no adopt()")
+        for name in chosen:
+            self.campaign(name)  # raises if there is none, or its policy is not defined
+            if target._find(name) is not None:
+                raise _in_use(name, target)
+        results = {}
+        for name in chosen:
+            if not self._storage.read(known[name].id, lambda records, row=known[name]: adopt(row, records)):  # type: ignore[misc]
+                raise _in_use(name, target)
+            results[name] = target.campaign(name).verify()
+        return results
 
     def campaign(
         self,
@@ -167,6 +202,12 @@ class Store:
 
     def _find(self, name: str) -> CampaignRow | None:
         return next(iter(self._storage.campaigns(name)), None)
+
+
+def _in_use(name: str, target: Store) -> ConflictError:
+    return ConflictError(
+        f"there is a campaign {name!r} in {target.name}; nothing of it was changed: copy to another store"
+    )
 
 
 def _storage(target: Any, timeout: float, synchronous: Synchronous, create: bool) -> Storage:

@@ -134,7 +134,7 @@ class Transaction:
                     del self._new[row.number]
                 del self.events[events:]
                 self._next_expiry, self._outcomes, self._hash = next_expiry, outcomes, last_hash
-                if any(event.kind == EventKind.AMENDED for event in self.events):
+                if self._first_amended is not None:
                     self._replay()
                 else:
                     self.state = State.load(self._records, self._head.events, self._settings, self._policy)
@@ -142,20 +142,33 @@ class Transaction:
                         self.state.apply(event)
             return error
 
+    @property
+    def _first_amended(self) -> int | None:
+        """The first decision whose reward this transaction amends."""
+        return min((event.number or 0 for event in self.events if event.kind == EventKind.AMENDED), default=None)
+
     def _replay(self) -> None:
-        """The state from the first event on, with amended rewards."""
+        """The state with amended rewards: from the last checkpoint before the decisions that have them."""
+        checkpoint = self._records.checkpoint(self._first_amended or 0)
 
-        def events() -> Iterable[Event]:
-            return chain(self._records.events(0, self._head.events), self.events)
+        def events(start: int) -> Iterable[Event]:
+            return chain(self._records.events(start, self._head.events), self.events)
 
-        self.state = State.replayed(events, self._settings, self._policy)
+        self.state = State.replayed(events, self._settings, self._policy, checkpoint)
 
     def append(self) -> None:
         """Write everything to the storage."""
         if self.events:
             snapshot = self.state.due_snapshot(self._head.events)
+            checkpoints = [(place, *one) for place, one in self.state.checkpoints.items()]
+            self.state.checkpoints = {}
             decisions, outcomes = list(self._new.values()), list(self._outcomes.values())
-            self._records.append(Batch(self._now, self._next_expiry, self.events, decisions, outcomes, snapshot))
+            self._records.append(
+                Batch(
+                    self._now, self._next_expiry, self.events, decisions, outcomes, snapshot, checkpoints,
+                    self._first_amended,
+                )
+            )  # fmt: skip
 
     def _dispatch(self, request: Request) -> Any:
         match request:

@@ -141,7 +141,7 @@ def _replay(
 
 def _amended(records: Records, upto: int, settings: Settings, policy: Policy) -> State:
     """The state after an event, with the rewards that were amended until then."""
-    return State.replayed(lambda: records.events(0, upto), settings, policy)
+    return State.replayed(lambda start: records.events(start, upto), settings, policy)
 
 
 def _check_choice(state: State, event: Event, settings: Settings, result: Verification) -> None:
