@@ -67,4 +67,4 @@ def finished(panel, *outcomes, seed=0):
     """A panel's result; one list of outcomes per case."""
     listed = outcomes or [[] for _ in panel.cases]
     studies = [study(c, of_case, panel.metric, seed) for c, of_case in zip(panel.cases, listed, strict=True)]
-    return PanelResult(panel, studies, 1.5)
+    return PanelResult(panel, studies)

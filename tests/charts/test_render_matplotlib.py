@@ -79,9 +79,7 @@ def test_every_name_is_shown_as_it_is(name):
     """In a legend, on both axes, as a title, and beside a line."""
     chart = Chart(
         series=[
-            Series(
-                name=name, colour="#000000", at=[0, 1], mean=[1, 2], marker="circle", bars=True, low=[0, 1], high=[2, 3]
-            )
+            Series(name=name, colour="#000000", at=[0, 1], mean=[1, 2], marker="o", bars=True, low=[0, 1], high=[2, 3])
         ],
         x=Axis(scale="places", places=[name[:20], "b"], label=name[:20]),
         y=Axis(label=name[:20]),

@@ -96,37 +96,12 @@ def test_a_scheduler_that_goes_away_costs_nothing_finished(tmp_path, scheduler):
     assert len(manifest["computed on"]) == 1
 
 
-def test_a_local_cluster_gives_the_same_plan(tmp_path, capsys):
-    plan = ["plan", "--sharpes", "3", "0.5", "--budget", "200", "--runs", "200"]
-    assert main([*plan, "--out", str(tmp_path / "a")]) == 0
-    assert main([*plan, "--out", str(tmp_path / "b"), "--dask", "local", "--workers", "1"]) == 0
-    assert (tmp_path / "a" / "plan.csv").read_bytes() == (tmp_path / "b" / "plan.csv").read_bytes()
-
-
-def test_an_interrupt_from_a_terminal_ends_a_local_cluster_without_a_word_from_its_workers(tmp_path):
-    file = tmp_path / "many.toml"
-    file.write_text(EXPERIMENT.replace("runs = 1700", "runs = 1000000"))
-    out = tmp_path / "out"
-    words = ["run", str(file), "--out", str(out), "--dask", "local", "--workers", "1"]
-    process = started("sharpe_bandits", *words, start_new_session=True)
-    try:
-        wait_until(lambda: any(out.rglob("*.chunk")))
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the command and to all of its workers
-        said, errors = process.communicate(timeout=60)
-    finally:
-        process.kill()
-        process.communicate()
-    assert process.returncode == 130
-    assert "interrupted; run the same command to resume" in said + errors
-    assert "Traceback" not in said + errors
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--dask", "nowhere"], "--dask takes local or the address of a scheduler, such as tcp://scheduler:8786"),
-        (["--dask", "tcp://127.0.0.1:9", "--workers", "2"], "has its own workers"),
-        (["--dask", "local", "--workers", "0"], "--workers"),
+        (["--dask", "nowhere"], "--dask takes the address of a scheduler, such as tcp://scheduler:8786"),
+        (["--dask", "tcp://127.0.0.1:9", "--workers", "2"], "--workers: not allowed with argument --dask"),
+        (["--workers", "0"], "--workers"),
     ],
 )
 def test_what_is_no_cluster_is_said(words, said, tmp_path, capsys):

@@ -133,7 +133,7 @@ def asked(monkeypatch):
     """What the command would do, without doing it."""
     found = SimpleNamespace()
 
-    def remember(job, out, workers, progress, say):
+    def remember(job, out, workers, stream, say):
         found.job, found.out, found.workers = job, out, workers
         return reproduction.Reproduction([], {}, [])
 
@@ -146,7 +146,7 @@ def test_everything_by_default(asked):
     assert [p.key for p in asked.job.panels] == [p.key for p in panels()]
     assert (asked.job.runs, asked.job.seed, asked.workers) == (10_000, 1, None)
     assert str(asked.out) == os.path.join("out", "paper")
-    assert "10,000 runs" in asked.job.lead
+    assert "10,000 runs" in asked.job.introduction
 
 
 @pytest.mark.parametrize(

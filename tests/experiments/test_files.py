@@ -1,6 +1,5 @@
 """Experiment files: what they give, and the entry of whatever is wrong in them."""
 
-import os
 import re
 from pathlib import Path
 
@@ -50,11 +49,6 @@ let = { x = 1 }
 LET = "let = { x = 1 }"
 ENDS = "low = [0, 1], high = [1, 3]"
 CASES = '\n[[cases]]\nset = 1\n[[cases]]\nset = 2\n[[cases.arms]]\nkind = "Bern"\n'
-
-
-def sweep_of(count):
-    """A sweep of many variables."""
-    return f"sweep = {{ {', '.join(f'v{k} = [1, 2, 3]' for k in range(count))} }}"
 
 
 @pytest.fixture
@@ -119,7 +113,6 @@ def test_the_description_is_all_that_results_depend_on_but_runs_and_seed(write):
         (INLINE, LET, "let = 5", "let", "let must be a table, .* got 5"),
         (INLINE, LET, "cases = [{ set = 1 }, { set = 2, let = 5 }]", "cases[1].let", "let must be a table"),
         (INLINE, LET, "sweep = { let = [1, 2] }", "sweep.let", "let must be a table, .* got 1"),
-        (INLINE, LET, sweep_of(7), "sweep", "2187 cases, at most 1,000"),
         (INLINE, LET, 'sweep = { "a\\u0000" = [1, 2] }', "sweep", "the name of a variable must be printable"),
         (INLINE, LET, "checkpoints = 1000000", "checkpoints", "checkpoints must be a whole number from 1 to 10000"),
         (INLINE, "high = [1, 3]", "high = [1, 1e80]", "arms", "has rewards beyond 1e.18"),
@@ -153,7 +146,7 @@ def test_a_syntax_error_has_its_line(write):
 def test_files_that_are_none(tmp_path):
     with pytest.raises(sb.errors.InvalidInputError, match=r"there is no file .*none\.toml"):
         read(tmp_path / "none.toml")
-    with pytest.raises(sb.errors.InvalidInputError, match="is not a text file"):
+    with pytest.raises(sb.errors.InvalidInputError, match="cannot be read: Is a directory"):
         read(tmp_path)
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(sb.errors.InvalidInputError, match="is not a text file"):
@@ -180,18 +173,6 @@ def test_the_random_arms_of_the_documentation(write):
 def test_texts_that_a_parser_refuses(write, text):
     with pytest.raises(sb.errors.InvalidInputError, match="is not TOML"):
         read(write(text))
-
-
-def test_what_is_no_ordinary_file(tmp_path):
-    pipe = tmp_path / "pipe.toml"
-    os.mkfifo(pipe)
-    for path in (pipe, Path("/dev/zero"), tmp_path):
-        with pytest.raises(
-            sb.errors.InvalidInputError, match=f"^{path} is not a text file, but a folder, a device or a pipe"
-        ):
-            read(path)
-    with pytest.raises(sb.errors.InvalidInputError, match="cannot be read"):
-        read("a\0b.toml")
 
 
 def test_a_file_at_the_bounds_is_read(write):

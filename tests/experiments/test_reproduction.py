@@ -140,9 +140,6 @@ def test_manifest(reproduced):
     assert set(found["machine"]) == {"system", "processor", "cores", "threads"}
     assert found["computed on"] == [machine()]
     times = found["seconds"]
-    (per_panel,) = (value for value in times.values() if isinstance(value, dict))
-    assert set(per_panel) >= set(found["panels"])  # and the readings that were played for them
-    assert all(value >= 0 for value in per_panel.values())
     assert times["total"] >= times["simulated"] > 0
 
 

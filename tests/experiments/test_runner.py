@@ -1,18 +1,15 @@
-"""Panels are run as simulate would run them, shared specs once, and with progress."""
+"""Panels are run as simulate would run them, shared specs once."""
 
 import dataclasses
-import io
-import re
 import time
 
 import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.experiments import runner
 from sharpe_bandits.experiments.description import cases
 from sharpe_bandits.experiments.panel import Panel
-from sharpe_bandits.experiments.runner import Progress, run_panels
+from sharpe_bandits.experiments.runner import run_panels
 from sharpe_bandits.experiments.store import ChunkStore
 from sharpe_bandits.simulation.executors import Threads, compute
 
@@ -31,8 +28,8 @@ def panel(id, checkpoints=7, **changes):
     return Panel(id, "", id, "", "", "regret", tuple(cases(description)), checkpoints)
 
 
-def run(panels, runs, workers, store, progress=None):
-    return run_panels([p.spec(runs, 9) for p in panels], Threads(workers), store, progress)
+def run(panels, runs, workers, store):
+    return run_panels([p.spec(runs, 9) for p in panels], Threads(workers), store)
 
 
 class Counting(ChunkStore):
@@ -118,11 +115,6 @@ def test_other_checkpoints_are_another_work():
     assert len(counted.asked) == 2 * len(alone.asked)
 
 
-def test_the_time_of_a_panel_is_that_of_its_works():
-    (finished,) = run((panel("mine"),), 20, 1, None)
-    assert 0 < finished.seconds < 60
-
-
 def test_a_budget_that_does_not_suffice_is_said_before_any_run():
     mine = panel("mine")
     short = dataclasses.replace(
@@ -145,29 +137,3 @@ def test_an_error_in_a_chunk_stops_the_rest():
     with pytest.raises(OSError, match="disk on fire"):
         run((panel("one", sweep={"L": [0.1 * k for k in range(1, 30)]}),), 20, 1, failing)
     assert len(failing.asked) < 20
-
-
-class Stream(io.StringIO):
-    def __init__(self, terminal):
-        super().__init__()
-        self.terminal = terminal
-
-    def isatty(self):
-        return self.terminal
-
-
-def test_progress_in_lines(monkeypatch):
-    monkeypatch.setattr(runner, "SILENCE", -1.0)
-    stream = Stream(terminal=False)
-    run((panel("one"), panel("two", sweep={"L": [1, 2]})), 20, 1, None, Progress(stream))
-    *_, last = stream.getvalue().splitlines()
-    assert re.fullmatch(r"simulating: 100%, (\d+) of \1 chunks, 1 thread, \d+ s, about 0 s left", last)
-
-
-def test_progress_on_a_terminal_is_a_bar_with_the_time_left(monkeypatch):
-    monkeypatch.setenv("TERM", "xterm")
-    stream = Stream(terminal=True)
-    run((panel("one"),), 20, 1, None, Progress(stream))
-    text = stream.getvalue()
-    assert "simulating" in text
-    assert re.search(r"about \d+ s left", text)

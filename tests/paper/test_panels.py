@@ -471,7 +471,7 @@ READ = [one for p in panels() for one in (p, *p.readings) if p.metric != "covera
 @pytest.mark.parametrize("found", READ, ids=lambda p: p.key)
 def test_every_check_names_one_case_and_one_of_its_policies(found):
     studies = [Study({p.name: (case, p) for p in case.policies}, {}) for case in found.cases]
-    named = PanelResult(found, studies, 0.0)
+    named = PanelResult(found, studies)
     for claim in found.claims:
         for check in claim.checks:
             sides = check.split("<")

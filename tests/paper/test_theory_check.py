@@ -82,7 +82,7 @@ def test_a_proved_bound_excludes_lock_ins():
     wrong = np.rint(10 * np.log(TIMES) * np.linspace(0.98, 1.02, 30)[:, None]).astype(int)
     one = case([policy], {"set": "A"}, sb.Variance(), bandit, HORIZON)
     done = finished(panel([one]), [outcome(policy, np.stack([TIMES - wrong, wrong], axis=2), TIMES)])
-    done = PanelResult(dataclasses.replace(done.panel, long_cases=(one,)), done.studies, 0.0, done.studies)
+    done = PanelResult(dataclasses.replace(done.panel, long_cases=(one,)), done.studies, done.studies)
     assert found(done, "log").verdict == "holds"
 
 
@@ -129,7 +129,7 @@ def test_growth_is_judged_by_the_longer_games_where_there_are_some():
     one = case([UCB], {"L": 1.0}, sb.RSSR(1.0), BANDIT, 10**6)
     long_panel = finished(panel([one]), [outcome(UCB, np.stack([wrong, far - wrong], axis=2), far)])
     both = dataclasses.replace(short.panel, long_cases=(one,))
-    findings = examine([PanelResult(both, short.studies, 0.0, long_panel.studies)], 30, 0)
+    findings = examine([PanelResult(both, short.studies, long_panel.studies)], 30, 0)
     verdicts = {v.id: v for v in findings.verdicts}
     assert verdicts["R9.log"].verdict == "fails"
     assert verdicts["R9.log"].says == "The regret of UCB-RSSR is logarithmic in n, up to n = 1,000,000"
@@ -290,7 +290,7 @@ def test_variance_panels_have_no_ratio_to_agree_on():
 
 def test_a_users_own_experiment_is_measured_but_nothing_is_claimed_of_it():
     done = growing(lambda t: 50 * np.log(t))
-    mine = PanelResult(panel(done.panel.cases, profile=""), done.studies, 0.0)
+    mine = PanelResult(panel(done.panel.cases, profile=""), done.studies)
     findings = examine([mine], 30, 0)
     assert findings.verdicts == []
     assert {table.anchor for table in findings.tables} == {"bounds", "growth"}

@@ -260,7 +260,7 @@ def section(done):
 def made_up(**changes):
     policy = sb.policies.UCB1(name=NASTY)
     done = finished(panel([case([policy], {"set": NASTY})]), [wrong_plays(policy, [1, 2, 3])])
-    return Content(**{"title": NASTY, "lead": NASTY, "sections": [section(done)], **changes})
+    return Content(**{"title": NASTY, "introduction": NASTY, "sections": [section(done)], **changes})
 
 
 def test_names_are_text_not_markup():

@@ -5,6 +5,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.charts import render_matplotlib
+from sharpe_bandits.charts.description import CARET_DOWN
 from sharpe_bandits.planning.needs import EVERY_ARM
 from sharpe_bandits.report import plan as drawn
 from tests.planning.problems import EASY, easy_plan
@@ -33,6 +34,6 @@ def test_a_budget_without_a_wrong_run_is_drawn_as_a_limit():
     assert [point.wrong for point in plan.asked] == [0, 0, 0, 0]
     ((chart,),) = drawn.figure(plan).charts
     first = [series for series in chart.series if series.name == plan.policies[0]]
-    (never,) = (series for series in first if series.marker == "arrow down")
+    (never,) = (series for series in first if series.marker == CARET_DOWN)
     assert (never.at[-1], never.mean[-1]) == (3000, plan.asked[0].error.high)
     assert not any(3000 in series.at for series in first if series is not never)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -12,16 +11,15 @@ import numpy as np
 #: Numbers or dates.
 Values = Sequence[Any] | np.ndarray
 Scale = Literal["linear", "log", "date", "places"]
-Dash = Literal["solid", "dash", "dot", "dashdot", "sparse dot"]
-Marker = Literal[
-    "circle", "square", "triangle", "diamond", "triangle down", "plus", "cross", "tick", "bar", "thin cross",
-    "arrow down",
-]  # fmt: skip
+#: A line style or a marker of matplotlib.
+Dash = str | tuple[float, tuple[float, ...]]
+Marker = str | int
 
 #: Okabe & Ito's palette: colour-blind readers can distinguish these colours, and they differ in greyscale.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot")
-MARKERS: tuple[Marker, ...] = ("circle", "square", "triangle", "diamond", "triangle down", "plus", "cross")
+DASHES: tuple[Dash, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (5, 2, 1.5, 2)))
+MARKERS: tuple[Marker, ...] = ("o", "s", "^", "D", "v", "P", "X")
+CARET_DOWN: Marker = 7
 #: Reference lines.
 GREY = "#444444"
 
@@ -42,10 +40,10 @@ class Series:
         values and the ends of their intervals; without intervals ``low`` and ``high`` are empty
     kind : Literal['measured', 'bound'], optional
         "measured", or "bound", which comes last in the legend
-    dash, width : Dash | None and float, optional
-        style of the line through the values, width in points; no line if ``dash`` is None
-    marker, size, filled : Marker | None and float and bool, optional
-        style of the markers, size in points; no markers if ``marker`` is None
+    dash, width : Dash and float, optional
+        style of the line through the values, width in points; no line if ``dash`` is empty
+    marker, size, filled : Marker and float and bool, optional
+        style of the markers, size in points; no markers if ``marker`` is empty
     bars : bool, optional
         whether intervals are bars instead of a band
     legend : bool, optional
@@ -61,18 +59,14 @@ class Series:
     low: Values = ()
     high: Values = ()
     kind: Literal["measured", "bound"] = "measured"
-    dash: Dash | None = "solid"
+    dash: Dash = "-"
     width: float = 1.6
-    marker: Marker | None = None
+    marker: Marker = ""
     size: float = 4.5
     filled: bool = True
     bars: bool = False
     legend: bool = True
     tip: str = ""
-
-
-#: Number of decades that a logarithmic axis must span to have ticks only at powers of ten, or at 1, 2 and 5 times each.
-_POWERS, _PARTS = 3, 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +77,7 @@ class Rule:
     at: float
     label: str = ""
     colour: str = GREY
-    dash: Dash = "solid"
+    dash: Dash = "-"
     width: float = 1.1
 
 
@@ -141,28 +135,6 @@ class Chart:
     title: str = ""
     across: bool = False
 
-    @property
-    def legend(self) -> list[Series]:
-        """Series with an entry in the legend: measured series first, then bounds."""
-        return sorted((s for s in self.series if s.legend), key=lambda s: s.kind == "bound")
-
-    def span(self, axis: Literal["x", "y"]) -> tuple[float, float] | None:
-        """The range of the positive values along an axis; None if there are none."""
-        if (axis == "x") == self.across:
-            values = [float(v) for s in self.series for own in (s.mean, s.low, s.high) for v in own if v > 0]
-        else:
-            values = [float(v) for s in self.series for v in s.at if v > 0]
-        low, high = (self.x if axis == "x" else self.y).limits
-        if not values and (low is None or high is None):
-            return None
-        return min(values) if low is None else low, max(values) if high is None else high
-
-    def ticks(self, axis: Literal["x", "y"]) -> Literal["powers", "parts", "even"]:
-        """Ticks of a logarithmic axis of plain numbers: at powers of ten, at 1, 2 and 5 times each, or evenly."""
-        low, high = self.span(axis) or (1.0, 1.0)
-        decades = math.log10(high / low)
-        return "powers" if decades > _POWERS else "parts" if decades > _PARTS or decades == 0 else "even"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
@@ -190,13 +162,10 @@ class Figure:
     labelled: bool = False
 
     @property
-    def legend(self) -> list[Series]:
-        """One series for every name in the legend, of all charts."""
-        by_name = {
-            s.name: s for row in reversed(self.charts) for chart in reversed(row) for s in reversed(chart.legend)
-        }
-        order = list(dict.fromkeys(s.name for row in self.charts for chart in row for s in chart.legend))
-        return sorted((by_name[name] for name in order), key=lambda s: s.kind == "bound")
+    def legend(self) -> list[str]:
+        """Names in the legend: measured series first, then bounds."""
+        series = [s for row in self.charts for chart in row for s in chart.series if s.legend]
+        return list(dict.fromkeys(s.name for s in sorted(series, key=lambda s: s.kind == "bound")))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,28 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as DrawnFigure
     from matplotlib.legend import Legend
 
-_DASHES: dict[str | None, Any] = {
-    None: "none",
-    "solid": "-",
-    "dash": (0, (5, 2)),
-    "dot": (0, (1.5, 1.5)),
-    "dashdot": (0, (5, 2, 1.5, 2)),
-    "sparse dot": (0, (1, 5)),
-}
-_MARKERS: dict[str | None, Any] = {
-    None: "",
-    "circle": "o",
-    "square": "s",
-    "triangle": "^",
-    "diamond": "D",
-    "triangle down": "v",
-    "plus": "P",
-    "cross": "X",
-    "tick": "_",
-    "bar": "|",
-    "thin cross": "x",
-    "arrow down": 7,
-}
 #: Compression level of PNG files, from 0 to 9. With 6, the default, files of the paper's panels are 6% smaller.
 _COMPRESSION = 3
 #: Settings of matplotlib for every figure.
@@ -63,6 +41,8 @@ STYLE: dict[Any, Any] = {
 _ROOM = 0.97
 #: Maximum number of characters of a name on an axis; longer ones are truncated.
 _ON_AXIS = {"x": 28, "y": 56}
+#: Number of decades that a logarithmic axis must span to have ticks only at powers of ten, or at 1, 2 and 5 times each.
+_POWERS, _PARTS = 3, 0.8
 #: From this number of places on, lines lead from their names to their values.
 _MANY_PLACES = 12
 #: Most curves of a chart that have names at their ends, and the height of such a name as a share of the chart.
@@ -114,7 +94,7 @@ def _with_tips(svg: str, figure: Figure | Heatmap) -> str:
 
 def _tip(series: Series) -> str:
     """The name of a series and, if it is a curve, its last value and the interval of it."""
-    if series.dash is None or not len(series.mean):
+    if not series.dash or not len(series.mean):
         return series.name
     interval = f" [{series.low[-1]:.4g}, {series.high[-1]:.4g}]" if len(series.low) else ""
     return f"{series.name}: {series.mean[-1]:.4g}{interval} at the end"
@@ -157,9 +137,8 @@ def _grid(figure: Figure) -> DrawnFigure:
             handles = entries | handles
             if c and chart.y.label == row[c - 1].y.label:
                 axes[r][c].set_ylabel("")
-    names = [series.name for series in figure.legend if series.name in handles]
-    order = dict.fromkeys([*names, *handles])  # rules come last
-    legend = _legend(mpl_figure, {name: handles[name] for name in order}) if handles else None
+    order = dict.fromkeys([*figure.legend, *handles])  # rules come last
+    legend = _legend(mpl_figure, {name: handles[name] for name in order if name in handles}) if handles else None
     _frame(mpl_figure, figure.title, figure.caption, legend)
     return mpl_figure
 
@@ -204,9 +183,9 @@ def _series(ax: Axes, chart: Chart, series: Series, id: str) -> dict[str, Any]:
     at = np.asarray(series.at)
     mean, low, high = (np.asarray(values, float) for values in (series.mean, series.low, series.high))
     x, y = (mean, at) if chart.across else (at, mean)
-    look = {
-        "color": series.colour, "linestyle": _DASHES[series.dash], "linewidth": series.width,
-        "marker": _MARKERS[series.marker], "markersize": series.size, "label": plain_text(series.name),
+    look: dict[str, Any] = {
+        "color": series.colour, "linestyle": series.dash, "linewidth": series.width,
+        "marker": series.marker, "markersize": series.size, "label": plain_text(series.name),
         **({} if series.filled else {"markerfacecolor": "white"}),
     }  # fmt: skip
     handle: Any
@@ -224,7 +203,7 @@ def _series(ax: Axes, chart: Chart, series: Series, id: str) -> dict[str, Any]:
 
 
 def _rule(ax: Axes, rule: Rule) -> dict[str, Any]:
-    look: dict[str, Any] = {"color": rule.colour, "linewidth": rule.width, "linestyle": _DASHES[rule.dash], "zorder": 1}
+    look: dict[str, Any] = {"color": rule.colour, "linewidth": rule.width, "linestyle": rule.dash, "zorder": 1}
     if rule.axis == "x":
         handle = ax.axvline(rule.at, **look)
         return {rule.label: handle} if rule.label else {}
@@ -249,7 +228,7 @@ def _axis(ax: Axes, chart: Chart, which: Literal["x", "y"]) -> None:
     if described.scale == "log":
         axis.set_minor_locator(ticker.NullLocator())
         if described.plain:
-            _plain_ticks(axis, chart.ticks(which))
+            _plain_ticks(axis, axis.get_view_interval())
     elif described.scale == "places":
         axis.set_ticks(range(len(described.places)), [_place(name, _ON_AXIS[which]) for name in described.places])
         if which == "x":
@@ -266,7 +245,7 @@ def _axis(ax: Axes, chart: Chart, which: Literal["x", "y"]) -> None:
         above = ax.secondary_xaxis("top", functions=(lambda n: np.divide(n, factor), lambda m: np.multiply(m, factor)))
         above.set_xlabel(plain_text(label))
         above.xaxis.set_minor_locator(ticker.NullLocator())
-        _plain_ticks(above.xaxis, chart.ticks(which))
+        _plain_ticks(above.xaxis, axis.get_view_interval())
     if described.beside:
         right = ax.twinx()  # in the margin
         right.set_ylim(ax.get_ylim())
@@ -275,13 +254,15 @@ def _axis(ax: Axes, chart: Chart, which: Literal["x", "y"]) -> None:
         right.grid(visible=False)
 
 
-def _plain_ticks(axis: Any, ticks: str) -> None:
+def _plain_ticks(axis: Any, ends: tuple[float, float]) -> None:
+    """Ticks of a logarithmic axis of plain numbers: at powers of ten, at 1, 2 and 5 times each, or evenly."""
     from matplotlib import ticker
 
-    if ticks == "even":
-        axis.set_major_locator(ticker.MaxNLocator(6, steps=[1, 2, 5, 10]))
+    decades = np.log10(ends[1] / ends[0])
+    if decades > _PARTS:
+        axis.set_major_locator(ticker.LogLocator(subs=(1,) if decades > _POWERS else (1, 2, 5)))
     else:
-        axis.set_major_locator(ticker.LogLocator(subs=(1,) if ticks == "powers" else (1, 2, 5)))
+        axis.set_major_locator(ticker.MaxNLocator(6, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 

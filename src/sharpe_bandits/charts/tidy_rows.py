@@ -138,14 +138,14 @@ def points(rows: Rows, cases: Sequence[CaseLabel], metric: str, caption: str, ti
                 continue
             at = [place[row["case"]] + shift for row in points]
             if form:
-                sign: Marker = "thin cross" if form == "repaired" else "tick"
+                sign: Marker = "x" if form == "repaired" else "_"
                 mean = [row["mean"] for row in points]
                 name = f"{form} bound, {policy}"
                 bounds.append(
-                    Series(name=name, colour=colour, at=at, mean=mean, kind="bound", marker=sign, dash=None, size=9)
+                    Series(name=name, colour=colour, at=at, mean=mean, kind="bound", marker=sign, dash="", size=9)
                 )
             else:
-                dash = DASHES[number % len(DASHES)] if joined else None
+                dash = DASHES[number % len(DASHES)] if joined else ""
                 name = policy
                 if metric == "stopping time" and any(row["mean"] > 0 for row in _of(rows, policy, "unfinished runs")):
                     name = f"{policy} (unfinished runs: lower bound)"
@@ -193,7 +193,7 @@ def rates(rows: Rows, promised: str, caption: str) -> Figure:
                     Series(
                         name="promised" if promise else form,
                         colour=GREY if promise else PALETTE[1 if form == "printed" else 0], at=at, **_numbers(chosen),
-                        bars=not promise, marker="bar" if promise else MARKERS[form == "repaired"], dash=None,
+                        bars=not promise, marker="|" if promise else MARKERS[form == "repaired"], dash="",
                         size=5 if promise else 4, filled=form == "printed", kind="bound" if promise else "measured",
                         tip="\n".join([f"{kind}, {form}", *said]),
                     )

@@ -43,11 +43,6 @@ _WITHOUT_JSON = ("campaign", "serve", "demo")
 INTERRUPTED = 130
 QUICK_RUNS = 200
 FULL_RUNS = 10_000
-#: Errors that can occur with a folder that the user names.
-_FORESEEN = (
-    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR,
-    errno.EEXIST, errno.ENOENT, errno.ENAMETOOLONG,
-)  # fmt: skip
 
 
 def program() -> NoReturn:
@@ -88,13 +83,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        if error.errno not in _FORESEEN:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        if error.filename is None and not full:  # not about a folder that the user names
             raise
-        remedy = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "choose a writable --out"
-        begun = options.resumes and error.errno in (errno.ENOSPC, errno.EDQUOT)
-        place = error.filename or "output folder"
-        again = f"run the same command again{'; it resumes' if begun else ''}"
-        print(f"sharpe-bandits: {error.strerror or error}: {place}; {remedy} and {again}", file=sys.stderr)
+        remedy = "free some space" if full else "choose a writable --out"
+        again = f"run the same command again{'; it resumes' if full and options.resumes else ''}"
+        print(
+            f"sharpe-bandits: {error.strerror}: {error.filename or 'output folder'}; {remedy} and {again}",
+            file=sys.stderr,
+        )
         return 3
     finally:
         console.spelling = before
@@ -201,21 +198,20 @@ def _run(options: argparse.Namespace) -> None:
         id, "", experiment.title, compared, "", experiment.metric, tuple(experiment.cases),
         experiment.description.get("checkpoints", CHECKPOINTS),
     )  # fmt: skip
-    lead = f"{compared}: {experiment.runs:,} runs, {len(experiment.cases)} case(s)."
+    introduction = f"{compared}: {experiment.runs:,} runs, {len(experiment.cases)} case(s)."
     options.out = options.out or Path("out") / name
-    job = Job(experiment.title, lead, [panel], experiment.runs, experiment.seed, experiment.description)
+    job = Job(experiment.title, introduction, [panel], experiment.runs, experiment.seed, experiment.description)
     _do(job, options)
 
 
 def _do(job: Job, options: argparse.Namespace) -> None:
     from ..experiments.reproduction import run_job
-    from ..experiments.runner import Progress
 
     def say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
     with cluster.workers(options) as who:
-        done = run_job(job, options.out, progress=Progress(sys.stderr), say=say, **who)
+        done = run_job(job, options.out, stream=sys.stderr, say=say, **who)
     if options.json:
         rows = [row for panel in done.rows.values() for row in panel]
         print_json([v.to_dict() for v in done.verdicts] or rows)

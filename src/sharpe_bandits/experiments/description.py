@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._support.names import check_name
-from .._support.validation import is_number, whole
+from .._support.validation import is_number, one_of, whole
 from ..arms import Bandit, RandomBandit, SwitchingBandit, Uniform
 from ..arms.environment import Environment, as_arm
 from ..arms.random_bandit import UniformFormula
@@ -39,11 +38,9 @@ _BY_KIND = ("arms", "clock", "switches", "objective", "policies")
 _WORDS = ("name", "form", "confidence", "sign", "undefined", "undefined_width", "first_term")
 #: Keys that all cases of an experiment share.
 _SHARED = ("title", "metric", "checkpoints", "sweep", "cases", "runs", "seed")
-#: Maximum numbers of cases of an experiment, and of arms of a case: more are mistakes in a sweep or in repeat.
-MOST_CASES, MOST_ARMS = 1000, 10_000
-#: Maximum number of checkpoints of a curve.
-MOST_CHECKPOINTS = 10_000
-_PARTS = {"arms": catalogue.arms, "policies": catalogue.policies, "objective": catalogue.objectives}
+#: Maximum number of arms that one table of a description makes, and of checkpoints of a curve.
+MOST_ARMS, MOST_CHECKPOINTS = 10_000, 10_000
+_KINDS = {"arm": catalogue.arms, "policy": catalogue.policies, "objective": catalogue.objectives}
 
 
 class DescriptionError(InvalidInputError):
@@ -51,18 +48,17 @@ class DescriptionError(InvalidInputError):
 
     def __init__(self, message: str, *place: str | int) -> None:
         super().__init__(message)
-        self.message, self.place = message, place
+        self.place = place
 
 
 @contextmanager
 def at(*place: str | int) -> Iterator[None]:
-    """Attach a place in the description to errors raised here, unless they already have one."""
+    """Errors raised here are at this place of the description, or at a place within it."""
     try:
         yield
-    except DescriptionError:
-        raise
     except SharpeBanditsError as error:
-        raise DescriptionError(str(error), *place) from None
+        within = error.place if isinstance(error, DescriptionError) else ()
+        raise DescriptionError(str(error), *place, *within) from None
 
 
 @dataclass(frozen=True)
@@ -93,47 +89,36 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
 
     A case of the list may replace any part of the description; its other entries are variables.
     """
-    for key in description:
-        if key not in KEYS:
-            raise unknown_key("key", key, KEYS, key)
-    if description.get("metric", "regret") not in _METRICS:
-        raise DescriptionError(f"metric must be one of {_METRICS}, got {shown(description['metric'])}", "metric")
-    table = description.get("cases", [{}])
-    if not isinstance(table, list) or not table or not all(isinstance(case, dict) for case in table):
-        raise DescriptionError(f"cases must be a list of tables, got {shown(table)}", "cases")
+    check_keys("key", description, KEYS)
+    with at("metric"):
+        one_of("metric", description.get("metric", "regret"), _METRICS)
+    with at("checkpoints"):
+        whole("checkpoints", description.get("checkpoints", 1), 1, MOST_CHECKPOINTS)
+    table = [entry for _, entry in _tables(description.get("cases", [{}]), "cases")]
     sweep = description.get("sweep", {})
     if not isinstance(sweep, dict) or not all(isinstance(v, list) and v for v in sweep.values()):
         raise DescriptionError("sweep must be a table of non-empty lists, as in sweep = { L = [0.5, 5] }", "sweep")
-    if (number := len(table) * math.prod(map(len, sweep.values()))) > MOST_CASES:
-        raise DescriptionError(
-            f"there are {number if number < 10**9 else 'more than 10^9'} cases, at most {MOST_CASES:,} are allowed; "
-            "shorten the lists of sweep, or make several files",
-            "sweep" if sweep else "cases",
-        )
     for place, varied in (("sweep", sweep), *(("cases", case) for case in table)):
-        for key in varied:
-            if key in _SHARED:
-                raise DescriptionError(f"{key} is the same for all cases; set it at the top, or make two files", place)
-            with at(place):
+        with at(place):
+            for key in varied:
+                if key in _SHARED:
+                    raise InvalidInputError(f"{key} is the same for all cases; set it at the top, or make two files")
                 check_name("the name of a variable", key)
     needed = ["horizon", "arms", "objective", *(["policies"] if description.get("metric") != "coverage" else [])]
     for key in needed:
         if key not in description and key not in sweep and not all(key in case for case in table):
             raise DescriptionError(f"the description has no {key}; add it", key)
-    with at("checkpoints"):
-        whole("checkpoints", description.get("checkpoints", 1), 1, MOST_CHECKPOINTS)
     by_label: dict[str, Case] = {}
     for number, case in enumerate(table):
         for values in itertools.product(*sweep.values()):
             swept = dict(zip(sweep, values, strict=True))
             labels = {key: _label(value, sweep[key]) for key, value in swept.items() if key in _BY_KIND}
             try:
-                built = _case(dict(description), {**case, **swept}, labels)
+                built = _case(description, {**case, **swept}, labels)
             except DescriptionError as error:
-                part = error.place[0]
-                if part in swept:
-                    error.place = ("sweep", part)
-                elif part in case:
+                if error.place[0] in swept:
+                    error.place = ("sweep", error.place[0])
+                elif error.place[0] in case:
                     error.place = ("cases", number, *error.place)
                 raise
             if built.label in by_label:
@@ -160,148 +145,127 @@ def _kinds(part: Any) -> str:
     )
 
 
-def _case(description: dict[str, Any], variation: dict[str, Any], labels: dict[str, str]) -> Case:
-    variables: dict[str, Any] = {}
-    for key, value in variation.items():
-        if key in KEYS:
-            description[key] = value
-        else:
-            variables[key] = value
+def _case(description: Mapping[str, Any], variation: dict[str, Any], labels: dict[str, str]) -> Case:
+    variables = {key: value for key, value in variation.items() if key not in KEYS}
+    parts = {**description, **{key: value for key, value in variation.items() if key in KEYS}}
     names = dict(variables)
-    horizon = _whole("horizon", description["horizon"], names, (2, LARGEST_HORIZON), "horizon")
-    names["n"] = horizon
-    if not isinstance(description.get("let", {}), dict):
-        raise DescriptionError(
-            f'let must be a table, as in let = {{ x = "n / 2" }}, got {shown(description["let"])}', "let"
-        )
-    for name, expression in description.get("let", {}).items():
-        names[name] = _number(expression, names, "let", name)
+    names["n"] = horizon = _whole("horizon", parts, names, 2, LARGEST_HORIZON)
+    let = parts.get("let", {})
+    with at("let"):
+        if not isinstance(let, dict):
+            raise InvalidInputError(f'let must be a table, as in let = {{ x = "n / 2" }}, got {shown(let)}')
+        for name, expression in let.items():
+            with at(name):
+                names[name] = evaluate(expression, names)
     if not (is_number(names.get("L", 1)) and names.get("L", 1) > 0):
-        where = ("let", "L") if "L" in description.get("let", {}) else ("L",)
-        raise DescriptionError(
-            f"L is the name of the regulariser, a number above 0, but it is {shown(names['L'])}", *where
-        )
-    environment = _build_environment(description, names, horizon)
+        message = f"L is the name of the regulariser, a number above 0, but it is {shown(names['L'])}"
+        raise DescriptionError(message, *(("let", "L") if "L" in let else ("L",)))
+    environment = _build_environment(parts, names, horizon)
     names["K"] = environment.K
     policies: dict[str, Policy] = {}
-    for place, entry in _listed(description["policies"], "policies") if "policies" in description else []:
-        policy = _build("policies", entry, place, names)
-        if policy.name in policies:
-            raise DescriptionError(f"two policies are called {policy.name!r}; give one of them another name", *place)
-        try:
+    for place, entry in _tables(parts["policies"], "policies") if "policies" in parts else []:
+        with at(*place):
+            policy = _build("policy", entry, names)
+            if policy.name in policies:
+                raise InvalidInputError(f"two policies are called {policy.name!r}; give one of them another name")
             prepare(Spec(policy, environment, horizon, 2, 0, (horizon,)))  # so that errors are reported now
-        except InvalidInputError as error:
-            raise DescriptionError(str(error), *place) from None
         policies[policy.name] = policy
-    objective = _build("objective", description["objective"], ("objective",), names)
-    for name, true, what in (("n", horizon, "horizon"), ("K", environment.K, "number of arms")):
+    with at("objective"):
+        objective = _build("objective", parts["objective"], names)
+    for name, true, key in (("n", horizon, "horizon"), ("K", environment.K, "repeat")):
         if variables.get(name, true) != true:
             raise DescriptionError(
-                f"{name} is {shown(variables[name])} here, but the {what} is {true}; {name} is the name of that "
-                f'number: use it in its definition, as in {"horizon" if name == "n" else "repeat"} = "{name}"',
+                f"{name} is {shown(variables[name])} here, but the {'horizon' if name == 'n' else 'number of arms'} is "
+                f'{true}; use the name in its definition, as in {key} = "{name}"',
                 name,
             )
     if "horizon" in variation:
         variables["n"] = horizon
-    variables = {**labels, **variables}
-    return Case(variables, names, environment, tuple(policies.values()), objective, horizon)
+    return Case({**labels, **variables}, names, environment, tuple(policies.values()), objective, horizon)
 
 
-def _listed(entries: Any, part: str) -> list[tuple[Place, dict[str, Any]]]:
+def _tables(entries: Any, part: str) -> list[tuple[Place, dict[str, Any]]]:
     """The tables of a part, each with its place."""
     if isinstance(entries, dict):
         return [((part,), entries)]
     if not isinstance(entries, list) or not entries or not all(isinstance(e, dict) for e in entries):
-        raise DescriptionError(f"{part} must be a list of tables with a kind each, got {shown(entries)}", part)
+        raise DescriptionError(f"{part} must be a list of tables, got {shown(entries)}", part)
     return [((part, number), entry) for number, entry in enumerate(entries)]
 
 
-def _build_environment(description: dict[str, Any], names: dict[str, Any], horizon: int) -> Environment:
+def _build_environment(parts: Mapping[str, Any], names: dict[str, Any], horizon: int) -> Environment:
     """The arms or, with switches, the initial arms and those that follow."""
-    clock = description.get("clock")
-    environment = _environment(description["arms"], names, clock)
-    if "switches" not in description:
+    clock = parts.get("clock")
+    environment = _environment(parts["arms"], names, clock)
+    if "switches" not in parts:
         return environment
-    switches = description["switches"]
-    if not isinstance(switches, list) or not switches or not all(isinstance(entry, dict) for entry in switches):
-        raise DescriptionError(
-            f"switches must be a list of tables with after and arms, got {shown(switches)}", "switches"
-        )
-    entries = _listed(switches, "switches")
-    if not isinstance(environment, Bandit):
-        raise DescriptionError("random arms cannot switch; leave random or switches out", "switches")
-    parts, after = [environment], []
-    for place, entry in entries:
-        for key in entry:
-            if key not in ("after", "arms"):
-                raise unknown_key("key of a switch", key, ("after", "arms"), *place, key)
-        _complete("a switch", ("after", "arms"), entry, place)
-        after.append(_whole("after", entry["after"], names, (1, LARGEST_HORIZON), *place, "after"))
-        try:
-            part = _environment(entry["arms"], names, clock)
-        except DescriptionError as error:
-            error.place = (*place, *error.place)
-            raise
-        if not isinstance(part, Bandit):
-            raise DescriptionError("random arms cannot switch; leave random out", *place, "arms")
-        parts.append(part)
+    bandits, after = [environment], []
+    for place, entry in _tables(parts["switches"], "switches"):
+        with at(*place):
+            check_keys("key of a switch", entry, ("after", "arms"))
+            _complete("a switch", ("after", "arms"), entry)
+            after.append(_whole("after", entry, names, 1, LARGEST_HORIZON))
+            bandits.append(_environment(entry["arms"], names, clock))
     with at("switches"):
-        switching = SwitchingBandit(parts, after)
+        if not all(isinstance(bandit, Bandit) for bandit in bandits):
+            raise InvalidInputError("random arms cannot switch; leave random or switches out")
+        switching = SwitchingBandit(bandits, after)
         switching.check_horizon(horizon)
     return switching
 
 
 def _environment(entries: Any, names: dict[str, Any], clock: Any) -> Environment:
-    tables = _listed(entries, "arms")
+    tables = _tables(entries, "arms")
     if any(entry.get("random") for _, entry in tables):
         return _random(tables, names)
     arms: list[Any] = []
     for place, entry in tables:
-        rest = {key: value for key, value in entry.items() if key != "random"}
-        columns = {key: value for key, value in rest.items() if isinstance(value, list) and key != "values"}
-        lengths = {len(column) for column in columns.values()} or {1}
-        if len(lengths) > 1:
-            counts = ", ".join(f"{key} {len(column)}" for key, column in columns.items())
-            raise DescriptionError(
-                f"the lists of these arms differ in length ({counts}); give one value per arm", *place
-            )
-        repeat = _whole("repeat", rest.pop("repeat", *lengths), names, (1, MOST_ARMS), *place, "repeat")
-        if columns and repeat > max(lengths):
-            raise DescriptionError(f"repeat asks for {repeat} arms, but a list has only {max(lengths)} values", *place)
-        if len(arms) + repeat > MOST_ARMS:
-            raise DescriptionError(f"a bandit has at most {MOST_ARMS:,} arms here; leave some out", *place)
-        for j in range(repeat):
-            row = {key: column[j] for key, column in columns.items()}
-            arms.append(_build("arms", {**rest, **row}, place, {**names, "i": len(arms) + 1}))
+        with at(*place):
+            arms += _arms(entry, names, len(arms))
     try:
         return Bandit(arms, clock=clock)
     except InvalidInputError as error:
         raise DescriptionError(str(error), "clock" if str(error).startswith("clock") else "arms") from None
 
 
+def _arms(entry: dict[str, Any], names: dict[str, Any], before: int) -> Iterator[Any]:
+    """The arms of a table, which are numbered after those of the tables ``before``."""
+    rest = {key: value for key, value in entry.items() if key not in ("random", "repeat")}
+    columns = {key: value for key, value in rest.items() if isinstance(value, list) and key != "values"}
+    lengths = {len(column) for column in columns.values()} or {1}
+    if len(lengths) > 1:
+        counts = ", ".join(f"{key} {len(column)}" for key, column in columns.items())
+        raise InvalidInputError(f"the lists of these arms differ in length ({counts}); give one value per arm")
+    repeat = _whole("repeat", {"repeat": max(lengths), **entry}, names, 1, MOST_ARMS)
+    if columns and repeat > max(lengths):
+        raise InvalidInputError(f"repeat asks for {repeat} arms, but a list has only {max(lengths)} values")
+    for j in range(repeat):
+        row = {key: column[j] for key, column in columns.items()}
+        yield _build("arm", {**rest, **row}, {**names, "i": before + j + 1})
+
+
 def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -> RandomBandit:
     """New random Uniform arms in every run; u1 and u2 are uniform on [0, 1], independent for every arm and run."""
     place, entry = tables[0]
-    if len(tables) != 1 or entry.get("kind") != "Uniform":
-        raise DescriptionError("random arms are given by one entry of kind Uniform with low and high", *place)
-    for key in entry:
-        if key not in ("kind", "random", "repeat", "low", "high"):
-            raise unknown_key("parameter of random Uniform arms", key, ("low", "high", "repeat"), *place, key)
-    _complete("Uniform", ("low", "high"), entry, place)
-    count = _whole("repeat", entry.get("repeat", 1), names, (2, MOST_ARMS), *place, "repeat")
 
     def ends(u1: np.ndarray, u2: np.ndarray) -> tuple[Any, Any]:
         scope = {**names, "u1": u1, "u2": u2}
-        low, high = (np.broadcast_to(_number(entry[end], scope, *place, end), u1.shape) for end in ("low", "high"))
+        low, high = (np.broadcast_to(_number(end, entry, scope), u1.shape) for end in ("low", "high"))
         return low, high
 
-    draw = UniformFormula(count, ends)
-    try:
-        draw(np.random.default_rng(0))  # so that errors are reported now
-    except DescriptionError:
-        raise
-    except (InvalidInputError, ValueError, TypeError) as error:  # values that are not numbers, or too many
-        raise DescriptionError(f"low and high must be a number or an expression each: {error}", *place) from None
+    with at(*place):
+        if len(tables) != 1 or entry.get("kind") != "Uniform":
+            raise InvalidInputError("random arms are given by one entry of kind Uniform with low and high")
+        check_keys("parameter of random Uniform arms", entry, ("kind", "random", "low", "high", "repeat"))
+        _complete("Uniform", ("low", "high"), entry)
+        count = _whole("repeat", {"repeat": 1, **entry}, names, 2, MOST_ARMS)
+        draw = UniformFormula(count, ends)
+        try:
+            draw(np.random.default_rng(0))  # so that errors are reported now
+        except (ValueError, TypeError) as error:  # values that are not numbers, or too many
+            if isinstance(error, DescriptionError):
+                raise
+            raise InvalidInputError(f"low and high must be a number or an expression each: {error}") from None
     text = f"Uniform({entry['low']}, {entry['high']})"
     words = set(re.findall(r"\w+", text))
     used = [f"{name} = {shown(value)}" for name, value in names.items() if name in words]
@@ -309,60 +273,61 @@ def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -
     return RandomBandit(count, draw, name=re.sub(r"[\r\n]+", " ", ", ".join([text, *used])))
 
 
-def _build(part: str, entry: Any, place: Place, names: Mapping[str, Any]) -> Any:
+def _build(part: str, entry: Any, names: Mapping[str, Any]) -> Any:
     """A policy, arm or objective from its table."""
     if not isinstance(entry, Mapping):
-        raise DescriptionError(f"{part} must be a table with a kind, got {shown(entry)}", *place)
+        raise InvalidInputError(f"{part} must be a table with a kind, got {shown(entry)}")
     values = dict(entry)
-    kinds = _PARTS[part]()
-    singular = {"policies": "policy", "arms": "arm", "objective": "objective"}[part]
+    kinds = _KINDS[part]()
     if "kind" not in values:
-        raise DescriptionError(f"this {singular} has no kind; there are {', '.join(kinds)}", *place)
+        raise InvalidInputError(f"this {part} has no kind; there are {', '.join(kinds)}")
     kind = values.pop("kind")
     if not isinstance(kind, str) or kind not in kinds:
-        raise unknown_key(singular, kind, kinds, *place, "kind")
+        with at("kind"):
+            raise unknown(part, kind, kinds)
     make: Any = kinds[kind].make
-    allowed = {p.name: p.default is p.empty for p in kinds[kind].parameters}
+    required = {p.name: p.default is p.empty for p in kinds[kind].parameters}
     if kind == "Uniform" and "mean" in values:
-        make, allowed = Uniform.from_moments, {"mean": True, "variance": True}
+        make, required = Uniform.from_moments, {"mean": True, "variance": True}
+    check_keys(f"parameter of {kind}", values, required)
+    _complete(kind, [key for key, needed in required.items() if needed], values)
     arguments = {}
     for key, value in values.items():
-        if key not in allowed:
-            raise unknown_key(f"parameter of {kind}", key, allowed, *place, key)
         if key == "objective":
-            arguments[key] = _build("objective", value, (*place, key), names)
-        elif isinstance(value, str) and key not in _WORDS:
-            arguments[key] = _number(value, names, *place, key)
+            with at(key):
+                arguments[key] = _build("objective", value, names)
         else:
-            arguments[key] = value
-    _complete(kind, [key for key, required in allowed.items() if required], values, place)
+            arguments[key] = value if key in _WORDS else _number(key, values, names)
     try:
         item = make(**arguments)
-        return as_arm(item) if part == "arms" else item
+        return as_arm(item) if part == "arm" else item
     except (SharpeBanditsError, TypeError) as error:
         first = str(error).split(" ")[0]  # most errors start with the parameter
-        raise DescriptionError(f"{kind}: {error}", *place, *([first] if first in values else [])) from None
+        raise DescriptionError(f"{kind}: {error}", *([first] if first in values else [])) from None
 
 
-def _complete(kind: str, required: Iterable[str], given: Mapping[str, Any], place: Place) -> None:
-    missing = [key for key in required if key not in given]
+def check_keys(what: str, table: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Raise for the first key of a table that is unknown, with the nearest known one."""
+    for key in table:
+        if key not in known:
+            with at(key):
+                raise unknown(what, key, known)
+
+
+def _complete(kind: str, required: Iterable[str], table: Mapping[str, Any]) -> None:
+    missing = [key for key in required if key not in table]
     if missing:
-        raise DescriptionError(f"{kind} needs {' and '.join(missing)}; add it", *place)
+        raise InvalidInputError(f"{kind} needs {' and '.join(missing)}; add it")
 
 
-def _number(value: Any, names: Mapping[str, Any], *place: str | int) -> Any:
-    with at(*place):
-        return evaluate(value, names)
+def _number(key: str, table: Mapping[str, Any], names: Mapping[str, Any]) -> Any:
+    with at(key):
+        return evaluate(table[key], names)
 
 
-def _whole(name: str, value: Any, names: Mapping[str, Any], bounds: tuple[int, int], *place: str | int) -> int:
-    with at(*place):
-        return whole(name, evaluate(value, names), *bounds)
-
-
-def unknown_key(what: str, name: Any, known: Iterable[str], *place: str | int) -> DescriptionError:
-    """The error for an unknown name, with the nearest known one."""
-    return DescriptionError(str(unknown(what, name, known)), *place)
+def _whole(key: str, table: Mapping[str, Any], names: Mapping[str, Any], low: int, high: int) -> int:
+    with at(key):
+        return whole(key, evaluate(table[key], names), low, high)
 
 
 def _short(value: Any) -> str:

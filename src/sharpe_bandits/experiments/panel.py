@@ -124,13 +124,10 @@ class PanelSpec:
 
 @dataclass(frozen=True)
 class PanelResult:
-    """A simulated panel: a study per case, the seconds it took (summed over workers), a study per long case, and the
-    results under other readings.
-    """
+    """A simulated panel: a study per case, a study per long case, and the results under other readings."""
 
     panel: Panel
     studies: list[Study]
-    seconds: float
     long_studies: list[Study] = field(default_factory=list)
     readings: list[PanelResult] = field(default_factory=list)
 

@@ -15,9 +15,10 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from .._support.files import from_json, to_json, write_atomically
+from .._support.names import shorten
 from .._support.versions import sources, versions
 from ..charts.description import Figure
 from ..charts.render_matplotlib import pictures
@@ -30,7 +31,7 @@ from ..report.page import Content, Section
 from ..simulation.executors import Backend, backend_for, cores
 from ..simulation.machines import processor
 from .panel import Panel, PanelResult, PanelSpec
-from .runner import Progress, run_panels
+from .runner import run_panels
 from .store import ChunkStore, digest
 from .verdicts import Verdict
 
@@ -42,22 +43,13 @@ HALVING = ("V1", "V2", "V3", "V4", "V5")
 
 @dataclass(frozen=True)
 class Job:
-    """A set of panels to run.
+    """A set of panels to run, with the title and the introduction of their report.
 
-    Attributes
-    ----------
-    title, lead : str
-        of the report
-    panels : list[Panel]
-        what is simulated
-    runs, seed : int
-        number of runs, and seed
-    description : Any, optional
-        anything else that the results depend on, as plain data (a user's experiment file)
+    ``description`` is anything else that the results depend on, as plain data: a user's experiment file.
     """
 
     title: str
-    lead: str
+    introduction: str
     panels: list[Panel]
     runs: int
     seed: int
@@ -78,11 +70,13 @@ def run_job(
     job: Job,
     out: Path,
     workers: int | None = None,
-    progress: Progress | None = None,
+    stream: TextIO | None = None,
     say: Callable[[str], None] = print,
     executor: Any = None,
 ) -> Reproduction:
-    """Simulate, measure, judge, draw and write, with a number of threads or an executor (see :func:`simulate`)."""
+    """Simulate, measure, judge, draw and write, with a number of threads or an executor (see :func:`simulate`);
+    progress is shown on a stream.
+    """
     started = time.perf_counter()
     backend, store = backend_for(workers, executor), ChunkStore(out / "chunks")
     check_libraries()
@@ -90,7 +84,7 @@ def run_job(
     specs = [panel.spec(job.runs, job.seed) for panel in every]
     settings = _settings(job, specs)
     _claim_folder(settings, out)
-    results = with_readings(run_panels(specs, backend, store, progress), job.panels)
+    results = with_readings(run_panels(specs, backend, store, stream), job.panels)
     simulated = time.perf_counter() - started
     say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
     rows, drawn, findings = {}, {}, theory_check.Findings()
@@ -115,19 +109,12 @@ def run_job(
             figures = drawn[p.key].result() if p.key in drawn else {}
             sections.append(Section(p.id, result.studies, rows[p.key], figures, p.profile, p.title, p.compares, p.note))
     facts = {"runs": job.runs, "seed": job.seed}
-    write(Content(job.title, job.lead, sections, verdicts, findings.tables, facts=facts), out)
+    write(Content(job.title, job.introduction, sections, verdicts, findings.tables, facts=facts), out)
     write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))
-    seconds = {
-        "simulated": round(simulated, 2),
-        "total": round(time.perf_counter() - started, 2),
-        "panels (added over workers)": {
-            one.panel.key: round(one.seconds, 2) for result in results for one in (result, *result.readings)
-        },
-    }
-    computed_on = store.machines()
-    manifest = {**settings, "machine": _machine(backend), "computed on": computed_on, "seconds": seconds}
+    seconds = {"simulated": round(simulated, 2), "total": round(time.perf_counter() - started, 2)}
+    manifest = {**settings, "machine": _machine(backend), "computed on": store.machines(), "seconds": seconds}
     write_atomically(out / "manifest.json", to_json(manifest))
-    return Reproduction(results, rows, verdicts, time.perf_counter() - started)
+    return Reproduction(results, rows, verdicts, seconds["total"])
 
 
 def halving_figure(results: list[PanelResult], rows: dict[str, list[dict[str, Any]]]) -> Figure:
@@ -196,8 +183,8 @@ def _claim_folder(settings: dict[str, Any], out: Path) -> None:
     if different is not None:
         name, before, now = different
         raise InvalidInputError(
-            f"{out} was started with other settings: {name or 'all'} was {_brief(before)}, now it is {_brief(now)}; "
-            "repeat the earlier command to resume it, or choose another --out"
+            f"{out} was started with other settings: {name or 'all'} was {shorten(repr(before), 80)}, now it is "
+            f"{shorten(repr(now), 80)}; repeat the earlier command to resume it, or choose another --out"
         )
 
 
@@ -206,12 +193,7 @@ def _difference(name: str, before: Any, now: Any) -> tuple[str, Any, Any] | None
     if not (isinstance(before, dict) and isinstance(now, dict)):
         return None if before == now else (name, before, now)
     inner = (_difference(f"{name}.{k}" if name else k, before.get(k), now.get(k)) for k in {**now, **before})
-    return next((found for found in inner if found is not None), None)
-
-
-def _brief(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:60]}… ({len(value)} in all)"
+    return next((difference for difference in inner if difference is not None), None)
 
 
 def _order(verdict: Verdict, panels: list[Panel]) -> tuple[int, bool, str]:

@@ -8,6 +8,7 @@ and its chunk is recomputed with the same result.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import threading
 from dataclasses import fields
@@ -22,7 +23,7 @@ from ..simulation.executors import Task, compute
 from ..simulation.machines import machine
 from ..simulation.spec import FORMAT, Chunk, Spec
 
-_KIND = b"sharpe-bandits chunk 3\n"
+_KIND = b"sharpe-bandits chunk 4\n"
 _MACHINES = "machines.json"
 
 
@@ -61,10 +62,10 @@ class ChunkStore:
         """The kinds of machines that have computed chunks, in this job or in one that it resumes."""
         path = self.folder / _MACHINES
         try:
-            content = from_json(path.read_bytes(), str(path))
+            kinds: list[dict[str, str]] = from_json(path.read_bytes(), str(path))
         except (FileNotFoundError, UnreadableDataError):
             return []
-        return [kind for kind in content if isinstance(kind, dict)] if isinstance(content, list) else []
+        return kinds
 
     def _place(self, task: Task) -> tuple[Path, bytes]:
         """The file of a task's chunk, and its identity in the header."""
@@ -87,30 +88,16 @@ def digest(spec: Spec) -> str:
 
 
 def _write(path: Path, identity: bytes, chunk: Chunk) -> None:
-    import pyarrow as pa
-
-    arrays = {f.name: np.ascontiguousarray(getattr(chunk, f.name)) for f in fields(Chunk)}
-    layout = json.dumps([(name, array.dtype.str, array.shape) for name, array in arrays.items()])
-    plain = b"".join([layout.encode(), b"\n", *(array.data for array in arrays.values())])
-    packed = pa.compress(plain, codec="zstd", asbytes=True)
-    write_checked(path, _KIND, identity + len(plain).to_bytes(8, "little") + packed)
+    packed = io.BytesIO()
+    arrays: dict[str, Any] = {f.name: getattr(chunk, f.name) for f in fields(Chunk)}
+    np.savez_compressed(packed, **arrays)
+    write_checked(path, _KIND, identity + packed.getvalue())
 
 
 def _read(path: Path, identity: bytes) -> Chunk | None:
     """The chunk in a file; None unless it is intact and the right one."""
-    import pyarrow as pa
-
     body = read_checked(path, _KIND)
     if body is None or not body.startswith(identity):
         return None
-    packed = body[len(identity) :]
-    size = int.from_bytes(packed[:8], "little")
-    plain = pa.decompress(packed[8:], decompressed_size=size, codec="zstd", asbytes=True)
-    start = plain.index(b"\n") + 1
-    values: dict[str, Any] = {}
-    for name, kind, shape in json.loads(plain[:start]):
-        values[name] = np.ndarray(shape, kind, plain, start).copy()  # aligned and writable, as when computed
-        start += values[name].nbytes
-    for name in ("first", "runs", "first_batch"):
-        values[name] = int(values[name].item())
-    return Chunk(**values)
+    with np.load(io.BytesIO(body[len(identity) :])) as arrays:
+        return Chunk(**{name: array if array.ndim else array.item() for name, array in arrays.items()})

@@ -35,8 +35,8 @@ def figure(comparison: Comparison) -> Figure:
         own = [(k, d) for k, d in enumerate(drawn) if (d.p_corrected <= level) == clear]
         if own:
             series.append(Series(
-                name="significant" if clear else "not significant", colour=colour, at=[k for k, _ in own], dash=None,
-                marker="circle", size=5.5, width=2.2, bars=True, legend=True, mean=[d.difference for _, d in own],
+                name="significant" if clear else "not significant", colour=colour, at=[k for k, _ in own], dash="",
+                marker="o", size=5.5, width=2.2, bars=True, legend=True, mean=[d.difference for _, d in own],
                 low=[d.low for _, d in own], high=[d.high for _, d in own],
                 tip="\n".join(f"{d.first} − {d.second}: {d.difference:.3g}" for _, d in own),
             ))  # fmt: skip

@@ -16,20 +16,8 @@ from .document import document
 
 @dataclass
 class Section:
-    """A panel or a study in a report.
-
-    Attributes
-    ----------
-    id : str
-        name of its data files; sections of one panel under several profiles share it
-    studies : list[Study]
-        its cases
-    rows : Rows
-        its tidy table
-    pictures : dict[str, bytes]
-        its figure, as SVG and PNG; empty if another section has it
-    profile, title, compares, note : str, optional
-        descriptive text
+    """A panel or a study in a report: its cases, tidy table, figure as SVG and PNG (empty if another section has it),
+    and descriptive text. Sections of one panel under several profiles share ``id``, the name of their data files.
     """
 
     id: str
@@ -67,26 +55,12 @@ class Section:
 
 @dataclass
 class Content:
-    """The content of a report.
-
-    Attributes
-    ----------
-    title, lead : str
-        heading and introduction
-    sections : list[Section]
-        panels, or a study
-    verdicts : list[Verdict], optional
-        on all claims
-    tables : list[Table], optional
-        of theory against measurement
-    summary : Table | None, optional
-        of the study, if the report is about a single study
-    facts : dict[str, Any], optional
-        settings and versions, shown at the end
+    """The content of a report: panels with verdicts and tables of theory, or a study with its summary; and facts, the
+    settings and versions shown at the end.
     """
 
     title: str
-    lead: str
+    introduction: str
     sections: list[Section]
     verdicts: list[Verdict] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
@@ -111,7 +85,7 @@ def page(content: Content) -> str:
     return document(
         "report.html",
         title=content.title,
-        lead=content.lead,
+        introduction=content.introduction,
         links=_links(content),
         verdicts=verdicts,
         answer=answer,

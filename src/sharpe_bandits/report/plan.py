@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._support.files import to_json, write_all
-from ..charts.description import Axis, Chart, Dash, Figure, Rule, Series, look
+from ..charts.description import CARET_DOWN, DASHES, Axis, Chart, Figure, Rule, Series, look
 from ..charts.render_matplotlib import pictures
 from ..planning.needs import VERIFY, Plan, Point
 from ..planning.words import answer, assumed, heads, lines, remarks, title
@@ -27,7 +27,7 @@ def figure(plan: Plan) -> Figure:
         series=list(_series(plan)),
         x=Axis(label="budget n, rounds", scale="log", plain=True, second=("years, one round per period", periods)),
         y=Axis(label="probability of error", scale="log", plain=True, limits=(_lowest(plan), 1.1)),
-        rules=[] if target is None else [Rule(axis="y", at=target, label=f"target {target:g}", dash="dash")],
+        rules=[] if target is None else [Rule(axis="y", at=target, label=f"target {target:g}", dash=DASHES[1])],
     )
     caption = " ".join([assumed(plan), *plan.problem.conventions()[:2]])
     return Figure(title=title(plan), charts=[[chart]], size=(6.4, 4.2), caption=caption)
@@ -55,13 +55,13 @@ def _series(plan: Plan) -> Iterator[Series]:
             )  # fmt: skip
         wrong = [p for p in near if p.wrong and p.stage != VERIFY]
         fresh = [p for p in near if p.wrong and p.stage == VERIFY]
-        line: Dash | None = None if need is not None and need.line is not None else "solid"
+        line = "" if need is not None and need.line is not None else "-"
         groups = ((wrong, 3.5, True), (fresh, 7.0, False))
         shown = [(points, size, filled) for points, size, filled in groups if points]
         for k, (points, size, filled) in enumerate(shown):
             yield Series(
                 name=name, colour=colour, at=[p.budget for p in points], **_errors(points), bars=True,
-                dash=line if points is wrong else None, marker=marker, size=size, filled=filled, width=0.9,
+                dash=line if points is wrong else "", marker=marker, size=size, filled=filled, width=0.9,
                 legend=k == 0, tip="\n".join([name, *(_in_words(plan, p) for p in points)]),
             )  # fmt: skip
         never = [p for p in near if not p.wrong]
@@ -69,8 +69,8 @@ def _series(plan: Plan) -> Iterator[Series]:
             ends = [p.error.high for p in never]
             words = (f"{p.budget:,} rounds: no run was wrong, error below {p.error.high:.3g}" for p in never)
             yield Series(
-                name=name, colour=colour, at=[p.budget for p in never], mean=ends, dash=None,
-                marker="arrow down", size=4.5, filled=False, legend=not shown,
+                name=name, colour=colour, at=[p.budget for p in never], mean=ends, dash="",
+                marker=CARET_DOWN, size=4.5, filled=False, legend=not shown,
                 tip="\n".join([name, *words]),
             )  # fmt: skip
 

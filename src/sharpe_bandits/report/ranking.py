@@ -11,7 +11,7 @@ import numpy as np
 from .._support.display import Table
 from .._support.files import to_json, write_all
 from .._support.names import printable, shorten
-from ..charts.description import PALETTE, Axis, Chart, Figure, Rule, Series
+from ..charts.description import DASHES, PALETTE, Axis, Chart, Figure, Rule, Series
 from ..charts.render_matplotlib import pictures
 from ..returns import statistics
 from ..returns.ranked import Ranking
@@ -61,7 +61,7 @@ def figure(ranking: Ranking) -> Figure:
     sharpe = [Rule(axis="x", at=0, width=0.9)]
     if ranking.trials > 1:
         label = f"expected maximum of {ranking.trials} trials without skill"
-        sharpe.append(Rule(axis="x", at=ranking.annual_expected_maximum, label=label, colour="#4d4d4d", dash="dash"))
+        sharpe.append(Rule(axis="x", at=ranking.annual_expected_maximum, label=label, colour="#4d4d4d", dash=DASHES[1]))
     chart = _intervals(ranking, "annual_sharpe", f"annualised {ranking.ratio_words}", sharpe)
     if not ranking.by_ratio:
         chart = _intervals(ranking, "value", ranking.criterion, [])
@@ -80,7 +80,7 @@ def _intervals(ranking: Ranking, what: str, label: str, rules: list[Rule]) -> Ch
     columns = ranking.columns[:DRAWN]
     values = [(c.name, *(getattr(c, f"{what}{end}") for end in ("", "_low", "_high"))) for c in columns]
     series = Series(
-        name=label, colour=PALETTE[0], at=range(len(columns)), dash=None, marker="circle", size=5.5, width=2.2,
+        name=label, colour=PALETTE[0], at=range(len(columns)), dash="", marker="o", size=5.5, width=2.2,
         bars=True, legend=False, mean=[mean for _, mean, _, _ in values], low=[low for _, _, low, _ in values],
         high=[high for _, _, _, high in values],
         tip="\n".join(f"{name}: {mean:.4g} [{low:.4g}, {high:.4g}]" for name, mean, low, high in values),

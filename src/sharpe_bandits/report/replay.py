@@ -28,7 +28,7 @@ _DRAWN = 1500
 _IN_TIMELINE = 20
 #: Colour and dash of benchmarks; policies have their own colours.
 _BENCHMARKS: dict[str, tuple[str, Dash]] = {
-    EQUAL: ("#000000", "dash"), BEST: ("#8c8c8c", "dot"), LEADER: ("#5d5d5d", "dashdot"),
+    EQUAL: ("#000000", DASHES[1]), BEST: ("#8c8c8c", DASHES[2]), LEADER: ("#5d5d5d", DASHES[3]),
 }  # fmt: skip
 _COLOURS = PALETTE[:-1]  # the last is black
 _REFERENCES = (
@@ -152,7 +152,7 @@ def timeline(replay: Replay) -> Figure:
         ]
         series = Series(
             name=player.name, colour=_look(player, number)[0], at=[when for when, _ in seen],
-            mean=[y for _, y in seen], dash=None, marker="square", size=2.2, legend=False,
+            mean=[y for _, y in seen], dash="", marker="s", size=2.2, legend=False,
         )  # fmt: skip
         axis = Axis(label=player.name, scale="places", places=names)
         charts.append([Chart(series=[series], x=x, y=axis)])

@@ -6,11 +6,10 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, get_args
+from typing import Any, TextIO, get_args
 
 import numpy as np
 
@@ -22,7 +21,8 @@ from ..errors import InvalidInputError, RewardWarning, shown
 from ..policies.base import Policy, check_policy
 from ..results.policy_result import PolicyResult, merge
 from ..results.study import Study
-from .executors import Advance, Backend, Store, Task, backend_for, on_threads
+from .executors import Backend, Store, Task, backend_for, on_threads
+from .progress import show_progress
 from .spec import Chunk, Feedback, Kernel, Source, Spec, prepare, run_chunk
 
 LARGEST_SEED = 2**64 - 1
@@ -139,7 +139,8 @@ def simulate(
             )
         prepare(spec)
         _warn_of_rewards(spec)
-    results = run_specs(specs, backend, chunk, watch=lambda tasks, backend: _bar(progress, tasks, backend))
+    stream = sys.stderr if (sys.stderr.isatty() if progress is None else progress) else None
+    results = run_specs(specs, backend, chunk, stream=stream)
     ranked_by = {spec.policy.default_metric for spec in specs}
     return Study(
         {result.name: result for result in results},
@@ -249,16 +250,12 @@ def tasks_of(spec: Spec, chunk: int | None = None) -> list[Task]:
     return [Task(spec, first, min(size, spec.runs - first)) for first in range(0, spec.runs, size)]
 
 
-#: Makes a context manager from tasks and the backend that computes them; it yields the function to report progress to.
-Watch = Callable[[list[Task], Backend], AbstractContextManager[Advance | None]]
-
-
 def run_specs(
     specs: Sequence[Spec],
     backend: Backend,
     chunk: int | None = None,
     store: Store | None = None,
-    watch: Watch = lambda tasks, backend: nullcontext(None),
+    stream: TextIO | None = None,
 ) -> list[PolicyResult]:
     """Simulate specs: split them into tasks, run these, and merge their results.
 
@@ -272,12 +269,12 @@ def run_specs(
         runs per task; None for a good default
     store : Store | None, optional
         stores finished chunks
-    watch : Watch, optional
-        shows progress
+    stream : TextIO | None, optional
+        where progress is shown; nowhere by default
     """
     tasks = [task for spec in specs for task in tasks_of(spec, chunk)]
     chunks: dict[int, list[Chunk]] = {id(spec): [] for spec in specs}
-    with watch(tasks, backend) as advance:
+    with show_progress(tasks, backend, stream) as advance:
         for task, done in backend.run(tasks, store, advance):
             chunks[id(task.spec)].append(done)
     truths: dict[tuple[int, int, int], tuple[np.ndarray, np.ndarray]] = {}
@@ -483,43 +480,6 @@ def machine_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # the system does not report it
         return 2**40
-
-
-@contextmanager
-def _bar(progress: bool | None, tasks: list[Task], backend: Backend) -> Iterator[Advance | None]:
-    if not (sys.stderr.isatty() if progress is None else progress):
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("simulating"), BarColumn(), TextColumn("{task.percentage:3.0f}%"), TimeRemainingColumn(),
-        TextColumn("{task.fields[chunks]}"),
-    )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        count = ChunkCount(backend, len(tasks))
-        shown = bar.add_task("simulating", total=sum(task.rounds for task in tasks), chunks=str(count))
-
-        def advance(task: Task | None, seconds: float) -> None:
-            count.done += task is not None
-            bar.update(shown, advance=task.rounds if task else 0, chunks=str(count))
-
-        yield advance
-
-
-@dataclass
-class ChunkCount:
-    """The number of finished chunks and the number of workers, as text."""
-
-    backend: Backend
-    total: int
-    done: int = 0
-
-    def __str__(self) -> str:
-        workers, unit = self.backend.workers, self.backend.unit
-        by = f", {workers} {unit if workers != 1 else unit[:-1]}" if workers else ""
-        return f"{self.done} of {self.total} chunks{by or (', no worker yet' if self.backend.awaits_workers else '')}"
 
 
 def _rounds(horizon: Any) -> Any:

@@ -76,9 +76,6 @@ def test_a_family_is_asked_for_all_that_depends_on_it(monkeypatch):
         def play(self, spec, chunk):
             chunk.final[:, 0] = spec.horizon
 
-        def cost(self, spec):
-            return 0.5
-
         def chunk_runs(self, spec):
             return 2
 
@@ -87,4 +84,4 @@ def test_a_family_is_asked_for_all_that_depends_on_it(monkeypatch):
     played = spec(Coin(), 9)
     prepare(played)
     assert run_chunk(played, 0, 5).final.tolist() == [[9, 0, 0]] * 5
-    assert (played.chunk, played.family.cost(played), is_random(played.policy)) == (2, 0.5, False)
+    assert (played.chunk, is_random(played.policy)) == (2, False)

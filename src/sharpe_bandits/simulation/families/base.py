@@ -95,10 +95,6 @@ class Family:
             size = min(size, max(1, MAX_PREGENERATED // (spec.horizon * spec.environment.K)))
         return size
 
-    def cost(self, spec: Spec) -> float:
-        """Rough cost of a round, relative to a pull of a policy that plays in phases."""
-        return 1.0
-
     def is_random(self, policy: Policy) -> bool:
         """Whether a policy is randomised: on the same rewards it may choose differently in another run."""
         return False

@@ -201,9 +201,6 @@ class IndexFamily(Family):
             raise InvalidInputError(f"the index of {policy.name} is not a number for arm {status.arm} in run {run}")
         return portfolio
 
-    def cost(self, spec: Spec) -> float:
-        return 6.0 if is_plain(spec) and is_lazy(spec) else 2.0 + 12.0 * spec.environment.K
-
     def is_random(self, policy: Policy) -> bool:
         assert isinstance(policy, IndexPolicy)
         return any(_RANDOM & mentions(formula) for formula in (policy.formula, policy.score) if formula is not None)
