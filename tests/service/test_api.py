@@ -153,3 +153,52 @@ def test_a_webhook_that_the_service_may_not_reach_is_refused(http, store):
         refused = http.post(path, json={**body, "webhook": url})
         assert (refused.status_code, "SHARPE_BANDITS_WEBHOOK_HOSTS" in refused.text) == (422, True)
     assert [entry.name for entry in store.campaigns()] == ["desks"]
+
+
+@pytest.mark.parametrize("segments", ["separate", "pooled"])
+def test_segments_through_the_service_are_those_of_the_library(http, tmp_path, segments):
+    """The same choices, recommendations and weights as a campaign that is asked directly; unknown segments are new."""
+    body = {"name": "orders", "policy": "SF-UCB", "L": 1e-2, "arms": ARMS, "segments": segments, "seed": 3}
+    assert http.post("/api/campaigns", json=body).status_code == 200
+    orders = "/api/campaigns/orders"
+    best = {"large": "momentum", "small": "value"}
+    with sb.Store(tmp_path / "directly.db", synchronous="NORMAL") as store:
+        campaign = store.campaign(
+            "orders", policy=sb.ScaleFreeUCB(L=1e-2), arms=ARMS, segments=segments, seed=3
+        )  # fmt: skip
+        for k in range(60):
+            segment = ("large", "small")[k % 2]
+            (decision,) = http.post(f"{orders}/decisions", json={"segment": segment}).json()["decisions"]
+            expected = campaign.ask(segment=segment)
+            assert (decision["arm"], decision["segment"]) == (expected.arm, segment)
+            reward = float(expected.arm == best[segment]) + 0.01 * (k % 7)
+            told = http.post(f"{orders}/rewards", json={"rewards": [{"decision": k + 1, "reward": reward}]})
+            assert told.json()["recorded"] == 1
+            campaign.tell(expected, reward)
+        for segment, arm in best.items():
+            query = {"segment": segment}
+            assert http.get(f"{orders}/recommendation", params=query).json()["recommendation"] == arm
+            weights = http.get(f"{orders}/weights", params=query).json()["weights"]
+            assert {one["arm"]: one["weight"] for one in weights} == campaign.weights(segment=segment)
+        found = http.get(orders).json()["segments"]
+        assert found == [vars(one) for one in campaign.status().segments]
+        assert [(one["segment"], one["best"]) for one in found] == list(best.items())
+    assert http.get(f"{orders}/verification?choices=true").json()["ok"] is True
+    assert http.post(f"{orders}/decisions", json={"segment": ""}).status_code == 422
+
+
+def test_the_log_names_whoever_acts(http, store):
+    """Rewards, if somebody else asked; and the clock, which an administrator accepts."""
+    ask(http, count=1)
+    ask(http, count=1, worker="desk 7")
+    rewards = [{"decision": n, "reward": 0.01} for n in (1, 2)]
+    http.post(f"{DESKS}/rewards", json={"rewards": rewards})
+    assert http.post(f"{DESKS}/accept-clock").json() == {"accepted": True}
+    entries = http.get(f"{DESKS}/log").json()["entries"]
+    logged = [(entry["kind"], entry["worker"], entry["details"].get("by")) for entry in entries]
+    assert logged[:3] == [
+        ("clock accepted", None, "works"),
+        ("rewarded", "desk 7", "works"),
+        ("rewarded", "works", None),
+    ]
+    assert store.campaign("desks").verify(choices=True).ok

@@ -142,7 +142,9 @@ async def ask(request: Request, name: str, body: AskBody) -> Response:
 async def tell(request: Request, name: str, body: TellBody) -> Response:
     """In one commit. Repeating a reward changes nothing; a different one for the same decision is a conflict."""
     handle = await campaign_of(request, name)
-    errors = await handle.commits.do(Tell([(one.decision, one.told()) for one in body.rewards], body.strict))
+    errors = await handle.commits.do(
+        Tell([(one.decision, one.told()) for one in body.rewards], body.strict, _actor(request))
+    )
     refused = [
         {"place": place, "decision": body.rewards[place].decision, "problem": problem_of(error)}
         for place, error in enumerate(errors)
@@ -373,9 +375,9 @@ async def resume_arm(request: Request, handle: Handle, body: ArmBody) -> Respons
 
 
 @router.post("/campaigns/{name}/accept-clock", summary="Accept the clock of the store", response_model=dict[str, bool])
-async def accept_clock(handle: Handle) -> Response:
+def accept_clock(request: Request, handle: Handle) -> Response:
     """After it went back by more than a minute, or jumped forward: until then, nothing is recorded."""
-    await asyncio.to_thread(handle.reader.accept_clock)
+    handle.reader.accept_clock(by=_actor(request))
     return answer({"accepted": True})
 
 

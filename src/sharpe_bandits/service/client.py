@@ -36,6 +36,7 @@ from ..live.campaigns.records import (
 )
 from ..live.campaigns.requests import (
     MAX_BATCH,
+    AcceptClock,
     AddArm,
     Amend,
     Ask,
@@ -365,6 +366,8 @@ class RemoteCampaign(CampaignInterface):
                 self._request("POST", f"/decisions/{request.decision}/cancel")
             case AddArm():
                 self._request("POST", "/arms", _body(request, "arm", "why"))
+            case AcceptClock():
+                self._request("POST", "/accept-clock")
             case _:
                 raise InvalidInputError(f"{shown(request)} cannot be sent to a service")
         return None
@@ -501,8 +504,8 @@ class RemoteCampaign(CampaignInterface):
         }
         return Evaluation(**kept)
 
-    def accept_clock(self) -> None:
-        self._request("POST", "/accept-clock")
+    def accept_clock(self, *, by: str | None = None) -> None:
+        self._do(AcceptClock(by=by))
 
     def numbers_of(self, keys: Iterable[str]) -> dict[str, int]:
         keys = list(keys)

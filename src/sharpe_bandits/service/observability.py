@@ -15,10 +15,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from ..errors import SharpeBanditsError
 from ..live.campaigns import Campaign
+from ..live.campaigns.webhooks import outcomes
 
 #: Maximum number of campaigns with metrics of their own.
 CAMPAIGNS = 100
@@ -123,7 +124,7 @@ class Observer:
 
     def metrics(self, sees: Callable[[str], bool]) -> bytes:
         """All metrics in Prometheus' text format, with those of the campaigns that ``sees`` admits."""
-        gauges: Any = SimpleNamespace(collect=lambda: self._of_campaigns(sees))
+        gauges: Any = SimpleNamespace(collect=lambda: [_webhooks(), *self._of_campaigns(sees)])
         return generate_latest(self._registry) + generate_latest(gauges)
 
     def _of_campaigns(self, sees: Callable[[str], bool]) -> Iterable[GaugeMetricFamily]:
@@ -155,3 +156,10 @@ class Observer:
             for key, gauge in gauges.items():
                 gauge.add_metric([campaign.name], shares[key] if key in shares else getattr(status, key))
         return gauges.values()
+
+
+def _webhooks() -> CounterMetricFamily:
+    counter = CounterMetricFamily("sharpe_bandits_webhooks", "Messages to webhooks", labels=["result"])
+    for result, count in outcomes.items():
+        counter.add_metric([result], count)
+    return counter

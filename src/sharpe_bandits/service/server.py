@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
+from typing import ClassVar
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -34,18 +35,24 @@ _SLOWEST_HEAD, _IDLE = 10.0, 75
 class BoundedProtocol(HttpToolsProtocol):
     """HTTP with limits on what a connection may hold before it has shown a token."""
 
-    #: Maximum number of connections; more are closed at once.
+    #: Maximum number of connections; one more closes the connection that has waited longest without a request.
     most = 1000
+    #: Connections without a request, those that have waited longest first.
+    waiting: ClassVar[dict[BoundedProtocol, None]] = {}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._head: int | None = 0  # bytes of headers so far; None while a request is under way
         self._timer = self.loop.call_later(_SLOWEST_HEAD, transport.abort)
+        self.waiting[self] = None
         if len(self.connections) > self.most:
-            transport.abort()
+            longest = next(iter(self.waiting))
+            del self.waiting[longest]
+            longest.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._timer.cancel()
+        self.waiting.pop(self, None)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -59,11 +66,14 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._timer.cancel()
+        self.waiting.pop(self, None)
         self._head = None
         super().on_headers_complete()
 
     def on_response_complete(self) -> None:
         self._head = 0
+        if not self.transport.is_closing():
+            self.waiting[self] = None
         super().on_response_complete()
 
 

@@ -230,9 +230,9 @@ class Campaign(CampaignInterface):
         with self._lock:
             return self._storage.read(self._id, work)
 
-    def accept_clock(self) -> None:
+    def accept_clock(self, *, by: str | None = None) -> None:
         getattr(self._storage, "accept_clock", lambda: None)()
-        self._do(AcceptClock())
+        self._do(AcceptClock(by=by))
 
     def decision(self, number: int) -> Decision:
         number = number_of(number)

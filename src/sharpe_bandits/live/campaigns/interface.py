@@ -333,7 +333,7 @@ class CampaignInterface(ABC):
         """
 
     @abstractmethod
-    def accept_clock(self) -> None:
+    def accept_clock(self, *, by: str | None = None) -> None:
         """Accept the database's clock as it is now, even though it is before the last event, or has jumped forward."""
 
     @abstractmethod

@@ -103,10 +103,13 @@ class Tell:
         ``{"reward": 3.1, "metrics": {"error": 0}, "weight": 1e6, "covariate": 0.2, "seen": {"TWAP": 2.9}}``
     strict : bool, optional
         whether one refused reward refuses all
+    by : str | None, optional
+        who tells, logged with rewards of decisions that somebody else asked for
     """
 
     rewards: Any
     strict: bool = True
+    by: str | None = None
     #: The rewards, or why one is refused.
     checked: list[Reward | SharpeBanditsError] = field(init=False, repr=False, compare=False)
 
@@ -322,7 +325,7 @@ class Notified:
 
 
 @dataclass
-class AcceptClock:
+class AcceptClock(_Act):
     """Accept the store's clock as it is now, even though it is before the last event."""
 
 

@@ -209,7 +209,7 @@ class Transaction:
                 if request.seq > self.state.notified:
                     self._add(EventKind.NOTIFIED, details={"event": request.seq})
             case AcceptClock():
-                self._add(EventKind.CLOCK_ACCEPTED)
+                self._add(EventKind.CLOCK_ACCEPTED, details=_by(request))
             case _:
                 raise TypeError(f"{request!r} is not a request to a campaign")
         return None
@@ -359,7 +359,7 @@ class Transaction:
             refusal: SharpeBanditsError | None = None
             if isinstance(item, Reward):
                 try:
-                    self._tell_one(item)
+                    self._tell_one(item, request.by)
                 except (ConflictError, UnknownNameError, InvalidInputError) as error:
                     refusal = error
             else:
@@ -369,7 +369,7 @@ class Transaction:
             refusals.append(refusal)
         return refusals
 
-    def _tell_one(self, told: Reward) -> None:
+    def _tell_one(self, told: Reward, by: str | None = None) -> None:
         row, reward = self._decision(told.decision), told.reward
         number = row.number
         if row.reward is not None:
@@ -396,7 +396,8 @@ class Transaction:
                 )
         seen = self._seen_arms(row, told)
         kind = EventKind.REWARDED if row.state == DecisionState.PENDING else EventKind.REWARDED_LATE
-        self._add(kind, number, row.arm, reward, details=told.measures | self._rewarded(row))
+        teller = {} if by in (None, row.worker) else {"by": by}
+        self._add(kind, number, row.arm, reward, details=told.measures | self._rewarded(row) | teller)
         for arm, x in seen.items():
             details = {"decision": number, **({} if covariate is None else {"covariate": covariate})}
             self._add(EventKind.SEEN, arm=arm, reward=x, details=details | self._segment(row))
@@ -554,7 +555,7 @@ def _decisions_of(request: Request) -> list[int | str]:
             return []
 
 
-def _by(request: Cancel | Amend | AddArm | RetireArm | Change | Suspend | Resume) -> dict[str, Any]:
+def _by(request: Cancel | Amend | AddArm | RetireArm | Change | Suspend | Resume | AcceptClock) -> dict[str, Any]:
     """Who acts, and why, as details of an event."""
     return {"by": request.by} | ({} if request.why is None else {"why": request.why})
 

@@ -30,6 +30,8 @@ logger = logging.getLogger("sharpe_bandits.campaigns")
 SECRET, HOSTS, PRIVATE = (f"SHARPE_BANDITS_WEBHOOK_{name}" for name in ("SECRET", "HOSTS", "PRIVATE"))
 #: Seconds to wait for an answer; seconds before each further attempt, doubled each time; and attempts.
 _TIMEOUT, _PAUSE, _ATTEMPTS = 10.0, 0.5, 5
+#: How many messages this process delivered, and how many it gave up.
+outcomes = {"delivered": 0, "failed": 0}
 
 
 def check_webhook(url: Any) -> str:
@@ -77,12 +79,14 @@ def send(url: str, key: str, message: dict[str, Any], *, attempts: int = _ATTEMP
         try:
             status = _post(url, key, body)
             if 200 <= status < 300:
+                outcomes["delivered"] += 1
                 return
             reason = f"it answered with status {status}"
         except (OSError, http.client.HTTPException) as error:
             reason = str(error) or type(error).__name__
         if attempt + 1 < attempts:
             time.sleep(pause * 2**attempt)
+    outcomes["failed"] += 1
     raise StoreError(f"the webhook {urlsplit(url).hostname} was not reached in {attempts} attempts: {reason}")
 
 
