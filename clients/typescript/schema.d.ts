@@ -759,6 +759,18 @@ export interface components {
          */
         AskBody: {
             /**
+             * Segment
+             * @description segment, whose records the campaign may keep apart
+             */
+            segment?: string | null;
+            /**
+             * Tags
+             * @description anything to find and to group decisions by
+             */
+            tags?: {
+                [key: string]: string;
+            } | null;
+            /**
              * Key
              * @description idempotency key: the same key returns the same decision
              */
@@ -784,18 +796,6 @@ export interface components {
              * @description the arms that can be played now
              */
             among?: (string | number)[] | null;
-            /**
-             * Segment
-             * @description segment of the decisions
-             */
-            segment?: string | null;
-            /**
-             * Tags
-             * @description anything to find and to group decisions by
-             */
-            tags?: {
-                [key: string]: string;
-            } | null;
             /**
              * Worker
              * @description who asks; by default the name of the token
@@ -1295,6 +1295,35 @@ export interface components {
          * @description A decision that somebody else made.
          */
         RecordBody: {
+            /**
+             * Metrics
+             * @description other measurements, which guardrails may watch
+             */
+            metrics?: {
+                [key: string]: number;
+            } | null;
+            /**
+             * Weight
+             * @description weight, such as a notional, in weighted means
+             */
+            weight?: number | null;
+            /**
+             * Covariate
+             * @description what was seen in the round whichever arm was played
+             */
+            covariate?: number | null;
+            /**
+             * Segment
+             * @description segment, whose records the campaign may keep apart
+             */
+            segment?: string | null;
+            /**
+             * Tags
+             * @description anything to find and to group decisions by
+             */
+            tags?: {
+                [key: string]: string;
+            } | null;
             /** Arm */
             arm: string | number;
             /** Reward */
@@ -1309,20 +1338,6 @@ export interface components {
              * @description probability with which the arm was chosen, if it is known
              */
             propensity?: number | null;
-            /** Metrics */
-            metrics?: {
-                [key: string]: number;
-            } | null;
-            /** Weight */
-            weight?: number | null;
-            /** Covariate */
-            covariate?: number | null;
-            /** Segment */
-            segment?: string | null;
-            /** Tags */
-            tags?: {
-                [key: string]: string;
-            } | null;
             /**
              * Worker
              * @description who decided; by default the name of the token
@@ -1360,13 +1375,6 @@ export interface components {
          */
         Reward: {
             /**
-             * Decision
-             * @description its number, or its key
-             */
-            decision: number | string;
-            /** Reward */
-            reward: number;
-            /**
              * Metrics
              * @description other measurements, which guardrails may watch
              */
@@ -1383,6 +1391,13 @@ export interface components {
              * @description what was seen in the round whichever arm was played
              */
             covariate?: number | null;
+            /**
+             * Decision
+             * @description its number, or its key
+             */
+            decision: number | string;
+            /** Reward */
+            reward: number;
             /**
              * Seen
              * @description rewards of arms that were not played but seen

@@ -30,7 +30,7 @@ from ..live.campaigns import (
     Suspend,
     Tell,
 )
-from ..live.campaigns.records import Decider, Entry
+from ..live.campaigns.records import CIRCUMSTANCES, Decider, Entry
 from ..live.campaigns.settings import optional_settings, policy_from_text
 from ..live.campaigns.webhooks import check_allowed
 from ..policies.base import Policy, policy_from_dict
@@ -132,9 +132,8 @@ async def ask(request: Request, name: str, body: AskBody) -> Response:
         raise InvalidInputError("give one of count, key and keys")
     keys = body.keys or [body.key] * (body.count or 1)
     handle = await campaign_of(request, name)
-    decisions = await handle.commits.do(
-        Ask(keys, body.worker or _actor(request), body.among, body.distinct, body.segment, body.tags)
-    )
+    given = {name: getattr(body, name) for name in CIRCUMSTANCES}
+    decisions = await handle.commits.do(Ask(keys, body.worker or _actor(request), body.among, body.distinct, **given))
     return answer({"decisions": [decision.to_dict() for decision in decisions], "next": None})
 
 

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, create_model
 
 from ..confidence_sequences import Leader
-from ..live.campaigns.records import Decision, Entry, Evaluation, LogEntry, Verification
+from ..live.campaigns.records import CIRCUMSTANCES, MEASURES, Decision, Entry, Evaluation, LogEntry, Verification
 from ..live.campaigns.rules import Rules
 from ..live.campaigns.settings import optional_settings
 from ..live.campaigns.status import ArmStatus, Status
@@ -56,7 +57,18 @@ NewCampaign: Any = create_model(
 )  # type: ignore[call-overload]
 
 
-class AskBody(_Body):
+def _with_columns(*columns: Mapping[str, Mapping[str, Any]]) -> Any:
+    """The base of requests that have these columns of decisions."""
+    kinds: dict[type, Any] = {float: Number, str: Text}
+    types = {name: (kinds[about["kind"]], about) for group in columns for name, about in group.items()}
+    models = {
+        name: ((dict[str, kind] if about["pairs"] else kind) | None, Field(None, description=about["help"]))
+        for name, (kind, about) in types.items()
+    }
+    return create_model("_Columns", __base__=_Body, **models)  # type: ignore[call-overload]
+
+
+class AskBody(_with_columns(CIRCUMSTANCES)):  # type: ignore[misc]
     """A request for decisions: one, one per key, or ``count`` of them."""
 
     key: Text | None = Field(None, description="idempotency key: the same key returns the same decision")
@@ -68,8 +80,6 @@ class AskBody(_Body):
     among: Annotated[list[Text | StrictInt], Field(min_length=1, max_length=10_000)] | None = Field(
         None, description="the arms that can be played now"
     )
-    segment: Text | None = Field(None, description="segment of the decisions")
-    tags: dict[str, Text] | None = Field(None, description="anything to find and to group decisions by")
     worker: Text | None = Field(None, description="who asks; by default the name of the token")
 
 
@@ -79,14 +89,11 @@ class KeysBody(_Body):
     keys: Annotated[list[Text], Field(max_length=10_000)]
 
 
-class Reward(_Body):
+class Reward(_with_columns(MEASURES)):  # type: ignore[misc]
     """The reward of a decision."""
 
     decision: Which | Text = Field(description="its number, or its key")
     reward: Number
-    metrics: dict[str, Number] | None = Field(None, description="other measurements, which guardrails may watch")
-    weight: Number | None = Field(None, description="weight, such as a notional, in weighted means")
-    covariate: Number | None = Field(None, description="what was seen in the round whichever arm was played")
     seen: dict[str, Number] | None = Field(None, description="rewards of arms that were not played but seen")
 
     def told(self) -> Any:
@@ -95,18 +102,13 @@ class Reward(_Body):
         return more if len(more) > 1 else self.reward
 
 
-class RecordBody(_Body):
+class RecordBody(_with_columns(MEASURES, CIRCUMSTANCES)):  # type: ignore[misc]
     """A decision that somebody else made."""
 
     arm: Text | StrictInt
     reward: Number | None = None
     key: Text | None = Field(None, description="idempotency key: recording it again changes nothing")
     propensity: Number | None = Field(None, description="probability with which the arm was chosen, if it is known")
-    metrics: dict[str, Number] | None = None
-    weight: Number | None = None
-    covariate: Number | None = None
-    segment: Text | None = None
-    tags: dict[str, Text] | None = None
     worker: Text | None = Field(None, description="who decided; by default the name of the token")
 
 

@@ -8,6 +8,7 @@ import importlib
 import json
 import os
 import sys
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..._support import console
 from ..._support.files import write_atomically
 from ...errors import InvalidInputError, UnreadableDataError, shown
+from ...live.campaigns.records import CIRCUMSTANCES, MEASURES
 from ...live.campaigns.settings import optional_settings, policy_from_text
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 STORE_VARIABLE, DEFAULT_STORE = "SHARPE_BANDITS_STORE", "campaigns.db"
 #: Number of rewards imported per commit.
 _BATCH = 1000
+#: Columns of decisions that users give: see :class:`~sharpe_bandits.live.campaigns.records.Circumstances`.
+Columns = Mapping[str, Mapping[str, Any]]
 
 
 def add(campaign: argparse.ArgumentParser) -> None:
@@ -44,21 +48,20 @@ def add(campaign: argparse.ArgumentParser) -> None:
     ask.add_argument("--distinct", type=int, metavar="N", help="number of decisions, of different arms")
     ask.add_argument("--among", nargs="+", metavar="ARM", help="arms that can be played now (all)")
     ask.add_argument("--worker", help="name of the worker that asks (host and process)")
-    _add_tags(ask)
+    _add_columns(ask, CIRCUMSTANCES)
 
     tell = add_action(actions, "tell", "record the reward of a decision", _tell)
     tell.add_argument("number", help="number of the decision, or its key")
     tell.add_argument("reward", type=float)
     tell.add_argument("--by-key", action="store_true", help="read a number as a key")
-    _add_measures(tell)
+    _add_columns(tell, MEASURES)
 
     record = add_action(actions, "record", "record a decision that somebody else made", _record)
     record.add_argument("arm")
     record.add_argument("reward", type=float, nargs="?")
     record.add_argument("--key", help="idempotency key: recording it again changes nothing")
     record.add_argument("--propensity", type=float, help="probability with which the arm was chosen (not known)")
-    _add_measures(record)
-    _add_tags(record)
+    _add_columns(record, {**MEASURES, **CIRCUMSTANCES})
 
     past = add_action(actions, "load-history", "learn from decisions before the campaign", _load_history)
     past.add_argument("file", type=Path, help=".parquet or .csv with columns arm and reward")
@@ -121,34 +124,28 @@ def add(campaign: argparse.ArgumentParser) -> None:
 _RULES = ("mode", "share", "control", "fallback", "bounds", "guardrails", "webhook")
 
 
-def _add_tags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--segment", help="segment of the decision")
-    parser.add_argument("--tag", action="append", default=[], metavar="NAME=VALUE", help="tag; may be repeated")
+def _add_columns(parser: argparse.ArgumentParser, columns: Columns) -> None:
+    for name, about in columns.items():
+        if about["pairs"]:
+            words = f"{about['help']}; may be repeated"
+            parser.add_argument(f"--{name[:-1]}", dest=name, action="append", metavar="NAME=VALUE", help=words)
+        else:
+            parser.add_argument(f"--{name}", type=about["kind"], help=about["help"])
 
 
-def _add_measures(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--metric", action="append", default=[], metavar="NAME=VALUE", help="other metric; may be "
-                        "repeated")  # fmt: skip
-    parser.add_argument("--weight", type=float, help="weight of the reward, such as a notional")
-    parser.add_argument("--covariate", type=float, help="what was seen in the round whichever arm was played")
-
-
-def _pairs(option: str, texts: list[str]) -> dict[str, str] | None:
-    """Names and values from texts such as desk=NY."""
-    pairs = [text.partition("=") for text in texts]
-    for name, equals, _ in pairs:
-        if not equals:
-            raise InvalidInputError(f"{option} must be like name=value, got {shown(name)}")
-    return {name: value for name, _, value in pairs} or None
-
-
-def _measures(options: argparse.Namespace) -> dict[str, Any]:
-    metrics = _pairs("--metric", options.metric) or {}
-    try:
-        numbers = {name: float(x) for name, x in metrics.items()}
-        return {"metrics": numbers or None, "weight": options.weight, "covariate": options.covariate}
-    except ValueError:
-        raise InvalidInputError(f"--metric must be like error=1, got {shown(options.metric)}") from None
+def _columns(options: argparse.Namespace, columns: Columns) -> dict[str, Any]:
+    """The columns of a decision that were given."""
+    given = {name: getattr(options, name) for name in columns}
+    for name in (name for name, about in columns.items() if about["pairs"] and given[name] is not None):
+        pairs = [text.partition("=") for text in given[name]]
+        try:
+            if not all(equals for _, equals, _ in pairs):
+                raise ValueError
+            given[name] = {key: columns[name]["kind"](value) for key, _, value in pairs}
+        except ValueError:
+            example = "error=1" if columns[name]["kind"] is float else "name=value"
+            raise InvalidInputError(f"--{name[:-1]} must be like {example}, got {shown(given[name])}") from None
+    return given
 
 
 def add_action(actions: Any, name: str, words: str, do: Any, named: bool = True) -> argparse.ArgumentParser:
@@ -222,8 +219,7 @@ def _ask(options: argparse.Namespace) -> None:
         worker=options.worker,
         distinct=options.distinct,
         among=options.among,
-        segment=options.segment,
-        tags=_pairs("--tag", options.tag),
+        **_columns(options, CIRCUMSTANCES),
     )
     decisions = answer if isinstance(answer, list) else [answer]
     data = [decision.to_dict() for decision in decisions]
@@ -234,7 +230,7 @@ def _ask(options: argparse.Namespace) -> None:
 def _tell(options: argparse.Namespace) -> None:
     campaign = open_campaign(options)
     which = options.number if options.by_key or not options.number.isdecimal() else int(options.number)
-    campaign.tell(which, options.reward, **_measures(options))
+    campaign.tell(which, options.reward, **_columns(options, MEASURES))
     number = which if isinstance(which, int) else campaign.numbers_of([which])[which]
     words = f"reward {options.reward:g} recorded for decision {number}"
     say(options, campaign.decision(number).to_dict(), words)
@@ -246,9 +242,7 @@ def _record(options: argparse.Namespace) -> None:
         options.reward,
         key=options.key,
         propensity=options.propensity,
-        segment=options.segment,
-        tags=_pairs("--tag", options.tag),
-        **_measures(options),
+        **_columns(options, {**MEASURES, **CIRCUMSTANCES}),
     )
     same = "as" if decision.choice == decision.arm else f"{decision.choice}, not"
     say(options, decision.to_dict(), f"decision {decision.number}: the policy would have chosen {same} {decision.arm}")

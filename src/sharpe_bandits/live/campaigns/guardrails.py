@@ -25,13 +25,12 @@ from ...confidence_sequences import intervals
 from ...errors import InvalidInputError, shown, unknown
 from ...objectives import Mean
 from . import tally
+from .records import REWARD as REWARD
 
 Kind = Literal["mean", "rate", "daily_loss", "drawdown"]
 Action = Literal["suspend", "pause", "control"]
 #: Probability that any guardrail of a campaign with nothing wrong is ever broken.
 ALPHA = 0.05
-#: The metric that is the reward itself.
-REWARD = "reward"
 #: Key of the sums of the campaign as a whole, beside the numbers of arms.
 _ALL = -1
 

@@ -84,7 +84,7 @@ class CampaignInterface(ABC):
         if count is not None or distinct is not None:
             name, number = ("count", count) if distinct is None else ("distinct", distinct)
             keys = [None] * whole(name, number, 1, MAX_BATCH)
-        request = Ask([key] if keys is None else keys, worker, among, distinct is not None, segment, tags)
+        request = Ask([key] if keys is None else keys, worker, among, distinct is not None, segment=segment, tags=tags)
         decisions = self._do(request)
         return decisions[0] if keys is None else decisions
 

@@ -6,7 +6,18 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..._support.names import csv_cell
-from .records import Decider, EventKind, LogEntry, details_text, history_schema, plain_details, user_key, utc_time
+from .records import (
+    CIRCUMSTANCES,
+    MEASURES,
+    Decider,
+    EventKind,
+    LogEntry,
+    details_text,
+    history_schema,
+    plain_details,
+    user_key,
+    utc_time,
+)
 from .storage import Records, Search
 
 if TYPE_CHECKING:
@@ -53,15 +64,13 @@ def history(records: Records, arms: list[Any], first: int, last: int | None) -> 
         columns = dict(zip(page[0]._fields, map(list, zip(*page, strict=True)), strict=True))
         columns["arm"] = [arms[i] for i in columns["arm"]]
         columns["key"] = [user_key(key) for key in columns["key"]]
-        details = [plain_details(text) for text in columns["details"]]
-        measures = [plain_details(text) for text in columns["measures"]]
-        columns["by"] = [one.get("by", str(Decider.POLICY)) for one in details]
-        columns["choice"] = [None if (i := one.get("choice")) is None else arms[i] for one in details]
-        columns["segment"] = [one.get("segment") for one in details]
-        columns["tags"] = [details_text(one.get("tags", {})) for one in details]
-        columns["metrics"] = [details_text(one.get("metrics", {})) for one in measures]
-        for name in ("weight", "covariate"):
-            columns[name] = [one.get(name) for one in measures]
+        parsed = {name: [plain_details(text) for text in columns[name]] for name in ("details", "measures")}
+        columns["by"] = [one.get("by", str(Decider.POLICY)) for one in parsed["details"]]
+        columns["choice"] = [None if (i := one.get("choice")) is None else arms[i] for one in parsed["details"]]
+        for source, about in (("details", CIRCUMSTANCES), ("measures", MEASURES)):
+            for name, column in about.items():
+                values = [one.get(name) for one in parsed[source]]
+                columns[name] = [x and details_text(x) for x in values] if column["pairs"] else values
         for name in _TIMES:
             columns[name] = [None if t is None else round(t * 1e6) for t in columns[name]]
         batches.append(pa.record_batch([pa.array(columns[field.name], field.type) for field in schema], schema=schema))

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InvalidInputError, UnknownNameError, UnreadableDataError, require, shown, unknown
-from .records import Decider
+from .records import CIRCUMSTANCES, MEASURES, Decider
 from .requests import Record
 from .rules import arm_of
 
-_NUMBERS = ("reward", "propensity", "weight", "covariate")
-_COLUMNS = ("arm", "key", "segment", *_NUMBERS)
+_GIVEN = {name: about for name, about in (MEASURES | CIRCUMSTANCES).items() if not about["pairs"]}
+_NUMBERS = ("reward", "propensity", *(name for name, about in _GIVEN.items() if about["kind"] is float))
+_COLUMNS = ("arm", "key", "reward", "propensity", *_GIVEN)
 
 
 def past_records(source: Any, arms: list[Any], columns: Mapping[str, str]) -> list[Record]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
 
+from ..._support.names import check_name
+from ..._support.validation import finite, positive
+from ...errors import InvalidInputError, shown
 from ...policies.base import Direction
 from ...results.metrics import Estimate
 
@@ -17,6 +21,8 @@ if TYPE_CHECKING:
 #: Prefix of the keys that the library generates for decisions without one; no user's key can start with it.
 GENERATED_KEY_PREFIX = "\n"
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False)
+#: The metric that is the reward itself, and the maximum numbers of tags and of metrics.
+REWARD, _MAX_PAIRS = "reward", 20
 #: Maximum number of problems that a verification lists.
 _MAX_PROBLEMS = 20
 
@@ -105,6 +111,62 @@ class DecisionRow(NamedTuple):
     measures: str | None = None
 
 
+def _column(check: Callable[[Any], Any], kind: type, help: str, pairs: bool = False) -> Any:
+    """A column of decisions that users give: text or numbers (``kind``), by name if ``pairs``."""
+    return field(default=None, metadata={"check": check, "kind": kind, "help": help, "pairs": pairs})
+
+
+def check_tags(tags: Any) -> dict[str, str]:
+    """Tags, if they are names with values."""
+    if not isinstance(tags, Mapping) or len(tags) > _MAX_PAIRS:
+        raise InvalidInputError(f'tags are like {{"desk": "NY"}}, at most {_MAX_PAIRS}, got {shown(tags)}')
+    return {check_name("the name of a tag", name): check_name("a tag", value) for name, value in tags.items()}
+
+
+def _check_metrics(metrics: Any) -> dict[str, float]:
+    if not isinstance(metrics, Mapping) or len(metrics) > _MAX_PAIRS:
+        raise InvalidInputError(f"metrics are numbers by name, at most {_MAX_PAIRS}, got {shown(metrics)}")
+    if REWARD in metrics:
+        raise InvalidInputError("the reward is told as such, not as a metric")
+    return {check_name("a metric", name): finite(f"the metric {name}", x) for name, x in metrics.items()}
+
+
+@dataclass(kw_only=True)
+class Circumstances:
+    """Columns that are given when a decision is made. A new one is a field here, or in :class:`Measures`, and one of
+    :class:`Decision`; requests, tables, the HTTP API and the command line then have it.
+    """
+
+    segment: str | None = _column(
+        lambda x: check_name("the name of a segment", x), str, "segment, whose records the campaign may keep apart"
+    )
+    tags: Mapping[str, str] | None = _column(check_tags, str, "anything to find and to group decisions by", True)
+
+
+@dataclass(kw_only=True)
+class Measures:
+    """Columns that are told with the reward."""
+
+    metrics: Mapping[str, float] | None = _column(
+        _check_metrics, float, "other measurements, which guardrails may watch", True
+    )
+    weight: float | None = _column(
+        lambda x: positive("weight", x), float, "weight, such as a notional, in weighted means"
+    )
+    covariate: float | None = _column(
+        lambda x: finite("covariate", x), float, "what was seen in the round whichever arm was played"
+    )
+
+
+CIRCUMSTANCES, MEASURES = ({one.name: one.metadata for one in fields(kind)} for kind in (Circumstances, Measures))
+
+
+def given(columns: Mapping[str, Mapping[str, Any]], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns that have values, checked."""
+    checked = {name: column["check"](values[name]) for name, column in columns.items() if values.get(name) is not None}
+    return {name: value for name, value in checked.items() if value != {}}
+
+
 @dataclass(frozen=True)
 class Decision:
     """An arm that was handed out.
@@ -169,8 +231,8 @@ class Decision:
     @classmethod
     def from_row(cls, row: DecisionRow, arms: list[Any]) -> Decision:
         """The decision in a row of a store."""
-        details, measures = plain_details(row.details), plain_details(row.measures)
-        choice = details.get("choice")
+        details = plain_details(row.details)
+        choice, columns = details.get("choice"), details | plain_details(row.measures)
         return cls(
             row.number,
             arms[row.arm],
@@ -184,11 +246,7 @@ class Decision:
             None if row.told is None else utc_time(row.told),
             Decider(details.get("by", Decider.POLICY)),
             None if choice is None else arms[choice],
-            details.get("segment"),
-            details.get("tags", {}),
-            measures.get("metrics", {}),
-            measures.get("weight"),
-            measures.get("covariate"),
+            **{name: columns[name] for name in (*CIRCUMSTANCES, *MEASURES) if name in columns},
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -362,13 +420,16 @@ class Verification:
 
 
 def history_schema(named: bool) -> pa.Schema:
-    """The columns of a history; arms are names if ``named``, otherwise numbers."""
+    """The columns of a history: those of a decision, as a store has them in order, then the others.
+
+    Arms are names if ``named``, otherwise numbers; tags and metrics are JSON.
+    """
     import pyarrow as pa
 
-    text, number, time = pa.string(), pa.float64(), pa.timestamp("us", "UTC")
-    return pa.schema({
-        "number": pa.int64(), "arm": text if named else pa.int64(), "key": text, "worker": text, "asked": time,
-        "expires": time, "probability": number, "state": text, "reward": number, "told": time,
-        "by": text, "choice": text if named else pa.int64(), "segment": text, "tags": text, "metrics": text,
-        "weight": number, "covariate": number,
-    })  # fmt: skip
+    kinds = {
+        int: pa.int64(), float: pa.float64(), datetime: pa.timestamp("us", "UTC"),
+        Any: pa.string() if named else pa.int64(),
+    }  # fmt: skip
+    types = {name: getattr(kind, "__args__", [kind])[0] for name, kind in get_type_hints(Decision).items()}
+    names = dict.fromkeys([*(name for name in DecisionRow._fields if name in types), *types])
+    return pa.schema([(name, kinds.get(types[name], pa.string())) for name in names])

@@ -10,16 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..._support.names import check_name
-from ..._support.validation import finite, positive, probability, whole
+from ..._support.validation import finite, probability, whole
 from ...errors import InvalidInputError, SharpeBanditsError, shown
-from .guardrails import REWARD
-from .records import Decider, Decision
+from .records import CIRCUMSTANCES, MEASURES, Circumstances, Decider, Decision, Measures, given
 from .rules import checked_changes
 
 #: Maximum number of decisions, or rewards, in one request.
 MAX_BATCH = 10_000
-#: Maximum number of tags of a decision, and of metrics of a reward.
-_MAX_TAGS = 20
 
 
 def this_process() -> str:
@@ -28,31 +25,23 @@ def this_process() -> str:
 
 
 @dataclass
-class Ask:
+class Ask(Circumstances):
     """Which arms to play: one decision per key.
 
     Parameters
     ----------
     keys : Sequence[str | None], optional
         idempotency keys of up to 200 characters; None for a decision without one
-    worker : str | None, optional
-        who asks (host and process)
-    among : Sequence[Any] | None, optional
-        the arms that can be played now; all of them if it is None
+    worker, among, segment, tags : optional
+        as in :meth:`Campaign.ask`
     distinct : bool, optional
         whether all decisions of the request are of different arms
-    segment : str | None, optional
-        segment of the decisions
-    tags : Mapping[str, str] | None, optional
-        anything to find and to group decisions by
     """
 
     keys: Sequence[str | None] = (None,)
     worker: str | None = None
     among: Sequence[Any] | None = None
     distinct: bool = False
-    segment: str | None = None
-    tags: Mapping[str, str] | None = None
     #: Part of the keys that are generated, so that a transaction with unknown outcome can be retried.
     token: str = field(default_factory=lambda: secrets.token_hex(12), repr=False, compare=False)
 
@@ -62,25 +51,16 @@ class Ask:
         for key in self.keys:
             if key is not None:
                 check_name("an idempotency key", key)
-        if self.worker is None:
-            self.worker = this_process()
-        check_name("the name of a worker", self.worker)
+        self.worker = check_name("the name of a worker", this_process() if self.worker is None else self.worker)
         if self.among is not None:
             if isinstance(self.among, str) or not isinstance(self.among, Iterable) or not list(self.among):
                 raise InvalidInputError(f"among is a list of at least one arm, got {shown(self.among)}")
             self.among = list(self.among)
-        self.tags = check_tags(self.tags)
-        if self.segment is not None:
-            check_name("the name of a segment", self.segment)
+        given(CIRCUMSTANCES, vars(self))
 
     def all_keys(self, prefix: str) -> list[str]:
         """The keys, with generated ones, which start with ``prefix``, for decisions without a key."""
         return [f"{prefix}{self.token}-{i}" if key is None else key for i, key in enumerate(self.keys)]
-
-    @property
-    def details(self) -> dict[str, Any]:
-        """What is logged of the circumstances."""
-        return _given(segment=self.segment, tags=self.tags or None)
 
 
 class Reward(NamedTuple):
@@ -138,34 +118,18 @@ def _reward(decision: Any, reward: Any) -> Reward:
     else:
         which = number_of(decision)
     more = dict(reward) if isinstance(reward, Mapping) else {"reward": reward}
-    if unknown_parts := sorted(map(str, more.keys() - {"reward", "metrics", "weight", "covariate", "seen"})):
-        raise InvalidInputError(
-            f"a reward has metrics, a weight, a covariate and seen, but no {shown(unknown_parts[0])}"
-        )
+    if unknown_parts := sorted(map(str, more.keys() - {"reward", "seen", *MEASURES})):
+        raise InvalidInputError(f"a reward has {', '.join(MEASURES)} and seen, but no {shown(unknown_parts[0])}")
     x = _signless_zero(f"the reward of decision {shown(which)}", more.get("reward"))
     seen = more.get("seen") or {}
     if not isinstance(seen, Mapping) or len(seen) > MAX_BATCH:
         raise InvalidInputError(f"seen are rewards by arm, got {shown(seen)}")
     others = tuple((arm, _signless_zero(f"the reward seen of {shown(arm)}", value)) for arm, value in seen.items())
-    return Reward(which, x, _measures(more.get("metrics"), more.get("weight"), more.get("covariate")), others)
-
-
-def _measures(metrics: Any, weight: Any, covariate: Any) -> dict[str, Any]:
-    if metrics is not None:
-        if not isinstance(metrics, Mapping) or len(metrics) > _MAX_TAGS:
-            raise InvalidInputError(f"metrics are numbers by name, at most {_MAX_TAGS}, got {shown(metrics)}")
-        metrics = {check_name("a metric", name): finite(f"the metric {name}", x) for name, x in metrics.items()}
-        if REWARD in metrics:
-            raise InvalidInputError("the reward is told as such, not as a metric")
-    return _given(
-        metrics=metrics or None,
-        weight=None if weight is None else positive("weight", weight),
-        covariate=None if covariate is None else finite("covariate", covariate),
-    )
+    return Reward(which, x, given(MEASURES, more), others)
 
 
 @dataclass
-class Record:
+class Record(Measures, Circumstances):
     """A decision that somebody else made, and its reward if it is known.
 
     Parameters
@@ -180,10 +144,10 @@ class Record:
         probability with which the arm was chosen, if it is known
     worker : str | None, optional
         who decided (host and process)
-    metrics, weight, covariate, segment, tags : optional
-        as in :class:`Ask` and :class:`Tell`
     by : Decider, optional
         who decided: somebody else now, or before the campaign
+    metrics, weight, covariate, segment, tags : optional
+        as in :class:`Ask` and :class:`Tell`
     """
 
     arm: Any
@@ -191,11 +155,6 @@ class Record:
     key: str | None = None
     propensity: float | None = None
     worker: str | None = None
-    metrics: Mapping[str, float] | None = None
-    weight: float | None = None
-    covariate: float | None = None
-    segment: str | None = None
-    tags: Mapping[str, str] | None = None
     by: Decider = Decider.EXTERNAL
     token: str = field(default_factory=lambda: secrets.token_hex(12), repr=False, compare=False)
 
@@ -208,24 +167,15 @@ class Record:
             if probability("propensity", self.propensity) == 0:
                 raise InvalidInputError("propensity is the probability of the arm that was played, and cannot be 0")
             self.propensity = float(self.propensity)
-        self.measures = _measures(self.metrics, self.weight, self.covariate)
+        self.measures = given(MEASURES, vars(self))
         if self.measures and self.reward is None:
-            raise InvalidInputError(
-                "metrics, weight and covariate belong to a reward; give reward=, or tell them later"
-            )
+            raise InvalidInputError(f"{', '.join(MEASURES)} belong to a reward; give reward=, or tell them later")
         self.worker = check_name("the name of a worker", this_process() if self.worker is None else self.worker)
-        self.tags = check_tags(self.tags)
-        if self.segment is not None:
-            check_name("the name of a segment", self.segment)
+        given(CIRCUMSTANCES, vars(self))
 
     def full_key(self, prefix: str) -> str:
         """The key, or a generated one."""
         return f"{prefix}{self.token}" if self.key is None else self.key
-
-    @property
-    def details(self) -> dict[str, Any]:
-        """What is logged of the circumstances."""
-        return _given(by=str(self.by), segment=self.segment, tags=self.tags or None)
 
 
 @dataclass
@@ -340,19 +290,6 @@ def number_of(decision: Decision | int) -> int:
     return decision.number if isinstance(decision, Decision) else whole("the number of a decision", decision, 1)
 
 
-def check_tags(tags: Any) -> dict[str, str]:
-    """Tags, if they are names with values."""
-    if tags is None:
-        return {}
-    if not isinstance(tags, Mapping) or len(tags) > _MAX_TAGS:
-        raise InvalidInputError(f'tags are like {{"desk": "NY"}}, at most {_MAX_TAGS}, got {shown(tags)}')
-    return {check_name("the name of a tag", name): check_name("a tag", value) for name, value in tags.items()}
-
-
 def _signless_zero(name: str, reward: Any) -> float:
     """A finite reward; -0.0 is 0.0, since SQLite does not keep the sign, and the hash of an event has it."""
     return finite(name, reward) + 0.0
-
-
-def _given(**values: Any) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}

@@ -19,6 +19,7 @@ from ...errors import (
 from ...policies.base import Policy
 from .audit import event_hash
 from .records import (
+    CIRCUMSTANCES,
     GENERATED_KEY_PREFIX,
     Decider,
     Decision,
@@ -27,6 +28,7 @@ from .records import (
     Event,
     EventKind,
     details_text,
+    given,
     plain_details,
     utc_time,
 )
@@ -305,7 +307,7 @@ class Transaction:
             revision = {"from": self.state.revision, "to": self._policy.choices_revision}
             self._add(EventKind.CHOICES_REVISED, details=revision)
         draw = self.state.draw(self._settings.explore, request.segment, among, handed_out)
-        details, rules = request.details, self.state.rules
+        details, rules = given(CIRCUMSTANCES, vars(request)), self.state.rules
         if among is not None:
             details["among"] = among
         if handed_out:
@@ -340,7 +342,7 @@ class Transaction:
         arm, key = self.state.agent.number_of(self._arm(request.arm)), request.full_key(GENERATED_KEY_PREFIX)
         row = self._known[key]
         if row is None:
-            details = request.details
+            details = {"by": str(request.by), **given(CIRCUMSTANCES, vars(request))}
             if request.by == Decider.EXTERNAL and arm in self.state.agent.active:
                 details["choice"] = self.state.preference(self._settings.explore, request.segment)
             row = self._new_row(key, str(request.worker), arm, request.propensity, details)
