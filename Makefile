@@ -27,6 +27,9 @@ else
 BIN := $(VENV)/bin
 endif
 STAMP := $(VENV)/.installed
+# Installs into the environment of an interpreter: by uv, which takes a tenth of pip's time, or by pip where uv cannot (it does
+# not read pip's settings).
+install = $(BIN)/uv pip install --quiet --python $(1) $(2) || $(1) -m pip install --quiet --disable-pip-version-check $(2)
 
 .PHONY: run demo paper test lint types tests bare plain-numba next-numba matrix test-long test-order fuzz torture load browser npm typescript bench bench-quick bench-executors same-bits docs docs-links docs-numbers docs-pictures docs-findings coverage dist audit minimum hooks workflows clean
 
@@ -57,9 +60,9 @@ tests: $(STAMP)
 	$(BIN)/pytest -n 2 --dist worksteal
 
 # The package as a user without extras has it, in an environment of its own.
-bare: pyproject.toml
+bare: $(STAMP)
 	$(PYTHON) -m venv --clear $(VENV)-bare
-	$(VENV)-bare/bin/python -m pip install --quiet --disable-pip-version-check .
+	$(call install,$(VENV)-bare/bin/python,.)
 	$(VENV)-bare/bin/python tests/bare_install.py
 
 # Without what compiles faster by Numba's internals: the same choices through its public API alone.
@@ -196,11 +199,12 @@ workflows:
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(call install,$(BIN)/python,-e '.[dev]')
 	touch $(STAMP)
 
 $(DOCS): $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(call install,$(BIN)/python,-e '.[docs]')
 	touch $(DOCS)
 
 clean:
