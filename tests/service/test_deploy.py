@@ -29,17 +29,43 @@ def test_dashboard_and_alerts_use_metrics_that_are_exported(http):
     assert len(used) > 7
     assert used <= exported
     labels = set(re.findall(r"(\w+)=~?\"", " ".join(queries))) | set(re.findall(r"by \((\w+)\)", " ".join(queries)))
-    assert labels <= {"status", "route", "reason", "le", "job"}
+    assert labels <= {"status", "route", "reason", "result", "le", "job"}
 
 
-@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
-def test_prometheus_accepts_the_alerts():
-    subprocess.run(["promtool", "check", "rules", DEPLOY / "alerts.yaml"], check=True)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["promtool", "check", "rules", "alerts.yaml"],
+        ["promtool", "check", "config", "--syntax-only", "prometheus.yaml"],
+        ["amtool", "check-config", "alertmanager.yaml"],
+    ],
+    ids=" ".join,
+)
+def test_prometheus_and_alertmanager_accept_their_files(command):
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed")
+    subprocess.run(command, check=True, cwd=DEPLOY)
+
+
+def test_the_services_of_the_compose_file_know_each_other():
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    made = {"./tokens.toml", "./metrics-token", "cache", "campaigns"}  # by the commands at its top, and by Docker
+    for service in services.values():
+        mounted = {volume.partition(":")[0] for volume in service["volumes"]}
+        assert all((DEPLOY / path).is_file() for path in mounted - made)
+    prometheus = yaml.safe_load((DEPLOY / "prometheus.yaml").read_text())
+    (scraped,), (manager,) = prometheus["scrape_configs"], prometheus["alerting"]["alertmanagers"]
+    targets = [*scraped["static_configs"][0]["targets"], *manager["static_configs"][0]["targets"]]
+    assert [target.partition(":")[0] for target in targets] == ["service", "alertmanager"]
+    assert {target.partition(":")[0] for target in targets} <= set(services)
+    monitor = yaml.safe_load((DEPLOY / "monitor.yaml").read_text())["spec"]
+    pod = next(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))["spec"]["template"]
+    assert monitor["selector"]["matchLabels"] == pod["metadata"]["labels"]
+    ports = [port["name"] for port in pod["spec"]["containers"][0]["ports"]]
+    assert [endpoint["port"] for endpoint in monitor["podMetricsEndpoints"]] == ports
 
 
 def test_grafana_is_given_its_data_source_and_dashboard():
-    mounted = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["grafana"]["volumes"]
-    assert all((DEPLOY / volume.partition(":")[0]).is_file() for volume in mounted)
     (source,) = yaml.safe_load((DEPLOY / "grafana" / "datasource.yaml").read_text())["datasources"]
     dashboard = json.loads((DEPLOY / "grafana" / "sharpe-bandits.json").read_text())
     assert {panel["datasource"]["uid"] for panel in dashboard["panels"]} == {source["uid"]}
