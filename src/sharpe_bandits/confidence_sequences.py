@@ -8,9 +8,9 @@ probability at most alpha, to the extent that the estimate of the root of the ob
 .. math:: \hat h \pm \sqrt{2 \hat W \frac{n + m}{n^2} \ln\frac{\sqrt{1 + n/m}}{\alpha}}, \qquad m = 300.
 
 It is asymptotic, since W is estimated [2]. It starts once n is at least 32 and at least 8 times the estimated kurtosis;
-before that, and as long as an arm has always paid the same, the interval is the whole real line.
-``docs/evidence/intervals.md`` has the measured coverage, and the cases where it falls short: rewards with an estimated
-kurtosis above 20 are marked heavy-tailed.
+before that, and as long as an arm has always paid the same, the interval is the whole real line. That of CVaR, which
+depends on a share alpha of the rewards, starts after 16/alpha. ``docs/evidence/intervals.md`` has the measured
+coverage, and the cases where it falls short: rewards with an estimated kurtosis above 20 are marked heavy-tailed.
 
 References
 ----------
@@ -503,6 +503,7 @@ def _estimates(
         varies = (pulls > 1) & (variance > ROUNDING * sums.mean * sums.mean)
         kurtosis = np.where(varies, sums.fourth / (variance * variance), np.inf)
         estimate, w = objective.estimate(sums)
-        ready = varies & (pulls >= np.maximum(START, PER_KURTOSIS * kurtosis) * inflation)
+        least = max(START, objective.least_rewards)
+        ready = varies & (pulls >= np.maximum(least, PER_KURTOSIS * kurtosis) * inflation)
         estimate = np.where((pulls > 1) & np.isfinite(estimate), estimate, np.nan)
     return np.asarray(estimate, float), np.where(ready, w * inflation, np.inf), ready, varies & (kurtosis > HEAVY)

@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 
 import sharpe_bandits as sb
-from sharpe_bandits.objectives import CVaR, LogGrowth, Omega
+from sharpe_bandits.confidence_sequences import confidence_sequence, intervals
+from sharpe_bandits.objectives import CVaR, LogGrowth, Objective, Omega
 from sharpe_bandits.objectives.cvar import EXACT
 
 ARMS = [
@@ -20,6 +21,7 @@ ARMS = [
     (sb.arms.TruncatedNormal(0.5, 1.0, 0.0, 2.0), stats.truncnorm(-0.5, 1.5, 0.5, 1.0), 0, 2),
 ]
 GOALS = [Omega(L=0.05, threshold=0.4), LogGrowth(fraction=0.5), CVaR(alpha=0.1), CVaR(alpha=0.6)]
+NORMAL = stats.norm.ppf((np.arange(50) + 0.5) / 50)
 REWARDS = [1.0, -0.5, 0.25, 0.0, 2.0]
 
 
@@ -74,10 +76,14 @@ def test_the_standard_error_is_that_of_many_samples(objective):
     """2,000 samples of 400 skewed rewards; the influence of single rewards says the same."""
     x = np.random.default_rng(3).gamma(4.0, 0.25, (400, 2000)) - 0.4
     statistics = objective.statistics(x)
-    assert objective.standard_error(statistics).mean() == pytest.approx(objective.value(statistics).std(), rel=0.08)
+    error = np.abs(objective.slope_from_root(objective.estimate(statistics)[0]))
+    error = error * np.sqrt(Objective.estimate(objective, statistics)[1] / 400)
+    assert error.mean() == pytest.approx(objective.value(statistics).std(), rel=0.08)
     influence = objective.influence(x[:, 0])
     assert influence.mean() == pytest.approx(0.0, abs=1e-12)
-    assert influence.std() / 20 == pytest.approx(float(objective.standard_error(statistics.at(0))), rel=0.01)
+    assert influence.std() / 20 == pytest.approx(error[0], rel=0.01)
+    cautious = objective.standard_error(statistics) / error
+    assert (cautious > 1.0).all() if isinstance(objective, CVaR) else cautious == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.2])
@@ -93,6 +99,33 @@ def test_the_tail_beyond_the_rewards_that_are_kept(alpha):
             assert -0.01 * x.std() < so_far.feature[n - 1] - exact.feature < 1e-9, seed
             spread, expected = (float(s.feature_square - s.feature**2) for s in (so_far.at(n - 1), exact))
             assert spread == pytest.approx(expected, rel=0.15)
+        for n in (
+            20,
+            100,
+            EXACT,
+        ):  # the variance at the upper limit of the quantile, from sorted rewards and from knots
+            assert so_far.feature_covariance[n - 1] == pytest.approx(objective.statistics(x[:n]).feature_covariance)
+        for n in (1000, 3000):
+            cautious = so_far.feature_covariance[n - 1] / objective.statistics(x[:n]).feature_covariance
+            assert 0.9 < cautious < 1.4
+
+
+def test_intervals_of_cvar_wait_for_the_tail_and_allow_for_its_doubt():
+    """A gap between ordinary rewards and crashes, which are a little rarer than alpha: where a sample has more of them
+    than expected, its own quantile is a crash, and the variance beyond that says nothing of their number.
+    """
+    objective, random = CVaR(alpha=0.1), np.random.default_rng(5)
+    x = np.where(random.random((400, 500)) < 0.09, -2.0, 0.5) + random.normal(0.0, 0.1, (400, 500))
+    arm = sb.Empirical(np.concatenate([np.tile(NORMAL * 0.1 + 0.5, 91), np.tile(NORMAL * 0.1 - 2.0, 9)]))
+    known, truth = objective.statistics(x), objective.true_value(arm)
+    plain = np.sqrt(Objective.estimate(objective, known)[1] / len(x))
+    missed = [np.mean(np.abs(known.feature - truth) > 1.96 * e) for e in (plain, objective.standard_error(known))]
+    assert missed[0] > 0.1 > 0.05 > missed[1]
+    sequence = confidence_sequence(x[:, 0], objective)
+    assert np.flatnonzero(np.isfinite(sequence.high))[0] == 159  # after 16 / 0.1 rewards
+    half = intervals(known, objective, tuning=300.0).high - known.feature
+    w, n = objective.estimate(known)[1], 400
+    assert half == pytest.approx(np.sqrt(2 * w * (n + 300) / n**2 * math.log(math.sqrt(1 + n / 300) / 0.05)))
 
 
 def test_cvar_live_is_cvar_simulated(tmp_path):

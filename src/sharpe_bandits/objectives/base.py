@@ -134,6 +134,11 @@ class Objective:
         """
         return None
 
+    @property
+    def least_rewards(self) -> float:
+        """Rewards of an arm that a confidence sequence needs before it starts, besides the general minimum."""
+        return 0.0
+
     def arguments(self) -> tuple[float, ...]:
         """The arguments of the formula after the first two, and of the feature after the reward."""
         names = self.formula.__code__.co_varnames[2 : self.formula.__code__.co_argcount]
@@ -233,7 +238,9 @@ class Objective:
         return by_mean / np.sqrt(scale), by_second / np.sqrt(scale)
 
     def standard_error(self, statistics: Any) -> Any:
-        """Standard error of the value, estimated from independent rewards with these statistics."""
+        """Standard error of the value, estimated from independent rewards with these statistics; that of CVaR is on the
+        safe side.
+        """
         with np.errstate(all="ignore"):
             root, w = self.estimate(statistics)
             return np.abs(self.slope_from_root(root)) * np.sqrt(w / statistics.pulls)
