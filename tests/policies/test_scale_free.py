@@ -246,7 +246,7 @@ def test_any_objective_whatever_the_unit_and_its_best_arm_is_found(name, tape):
     bandit = sb.Bandit([sb.Normal(2.0, variance=1.0), sb.Normal(1.0, variance=4.0), sb.Normal(0.5, variance=0.25)])
     objective = SCALED[name](1.0)
     result = sb.simulate(policy(objective=objective), bandit, horizon=3000, runs=32, seed=3)[policy.title]
-    assert result.goal == objective
+    assert result.objective == objective
     assert result.suboptimal_plays().final.mean < 600
     assert result.error().mean < 0.1
 

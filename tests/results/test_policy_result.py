@@ -45,12 +45,9 @@ def test_missing_or_doubled_runs_are_refused():
     spec = Spec(sb.policies.UCB1(), as_environment(BANDIT), HORIZON, 6, 3, (HORIZON,))
     parts = [run_chunk(spec, 0, 2), run_chunk(spec, 2, 2), run_chunk(spec, 4, 2)]
     assert merge(spec, parts).runs == 6
-    with pytest.raises(sb.errors.InvalidInputError, match="run 2 is missing"):
-        merge(spec, [parts[0], parts[2]])
-    with pytest.raises(sb.errors.InvalidInputError, match="run 2 is missing or duplicated"):
-        merge(spec, [parts[0], parts[0], parts[1]])
-    with pytest.raises(sb.errors.InvalidInputError, match="have 4 runs, not 6"):
-        merge(spec, parts[:2])
+    for chunks in ([parts[0], parts[2]], [parts[0], parts[0], parts[1]], parts[:2]):
+        with pytest.raises(AssertionError, match="do not cover the runs"):
+            merge(spec, chunks)
 
 
 def judged(recommended):

@@ -110,7 +110,7 @@ def test_objectives_that_agree_on_these_arms_are_one():
     """RSSR loses the sign of a mean, which changes nothing where all means are positive."""
     policies = [sb.UCBRSSR(L=0.5), sb.policies.UUCB(epsilon0=0.5)]
     positive = sb.simulate(policies, BANDIT, horizon=50, runs=4, seed=1)
-    assert positive["U-UCB"].goal != positive["UCB-RSSR"].goal
+    assert positive["U-UCB"].objective != positive["UCB-RSSR"].objective
     for name, curve in positive.regret().items():
         assert curve.final == positive[name].regret(sb.RSSR(L=0.5)).final
     assert positive.regret()["UUCB"].final == positive.regret()["U-UCB"].final
@@ -203,7 +203,7 @@ def test_fixed_confidence_gives_a_study_too(identified):
     difference = (sure.rounds - bold.rounds).astype(float)
     assert rows[1]["difference from best"] == pytest.approx(difference.mean())
     assert rows[1]["stopping time"] == pytest.approx(sure.rounds.mean())
-    gaps = sure.goal.gaps(sb.objectives.Statistics(mean=[3.0, 1.0], variance=[3.0, 1 / 3]))
+    gaps = sure.objective.gaps(sb.objectives.Statistics(mean=[3.0, 1.0], variance=[3.0, 1 / 3]))
     assert sure.regret().final.mean == pytest.approx((sure.final @ gaps).mean())
     assert {row["metric"] for row in identified.rows()} >= {"stopping time", "unfinished runs", "error"}
 

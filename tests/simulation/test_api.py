@@ -261,7 +261,7 @@ def test_rewards_that_a_policy_cannot_handle_are_warned_of_and_judged_by_their_s
             [sb.UCBRSSR(L=0.5), sb.ScaleFreeUCB(L=0.5)], bandit, horizon=1000, runs=5, progress=False
         )  # fmt: skip
     losing, remedy = study["UCB-RSSR"], study["SF-UCB"]
-    assert losing.objective() == sb.RSSR(L=0.5, signed=True)
+    assert losing.objective_used() == sb.RSSR(L=0.5, signed=True)
     assert losing.regret().final.mean > 10 * remedy.regret().final.mean
     assert losing.regret(sb.RSSR(L=0.5)).final.mean < losing.regret().final.mean  # as asked for, unsigned
     with pytest.warns(sb.errors.RewardWarning, match="works at any scale"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import unicodedata
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -16,19 +17,8 @@ from ..policies.base import PAPER, Policy
 #: Kinds that can be created only in code, not in a description.
 _NOT_DESCRIBED = {"CustomPolicy", "Scipy"}
 
-#: LaTeX symbols of docstrings and how a terminal shows them.
-_GREEK = {
-    "mu": "μ",
-    "sigma": "σ",
-    "gamma": "γ",
-    "beta": "β",
-    "rho": "ρ",
-    "theta": "θ",
-    "tau": "τ",
-    "epsilon": "ε",
-    "Gamma": "Γ",
-}
-_SIGNS = {"lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋", "sim": "~", "ln": "ln", "log": "log", "max": "max"}
+#: LaTeX symbols of docstrings and how a terminal shows them; other words are Greek letters or functions.
+_SIGNS = {"lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋", "sim": "~"}
 _PLAIN = (
     (r":(?:math|class):`([^`]*)`", r"\1"),
     (r"``", ""),
@@ -87,7 +77,15 @@ def plain(text: str) -> str:
     """The text of a docstring without markup."""
     for pattern, replacement in _PLAIN:
         text = re.sub(pattern, replacement, text)
-    return re.sub(r"\\([A-Za-z]+)", lambda word: {**_GREEK, **_SIGNS}.get(word[1], word[0]), text)
+    return re.sub(r"\\([A-Za-z]+)", lambda word: _SIGNS.get(word[1]) or _letter(word[1]), text)
+
+
+def _letter(name: str) -> str:
+    size = "CAPITAL" if name[0].isupper() else "SMALL"
+    try:
+        return unicodedata.lookup(f"GREEK {size} LETTER {name.upper()}")
+    except KeyError:
+        return name
 
 
 def _entries(kinds: dict[str, Any]) -> dict[str, Entry]:

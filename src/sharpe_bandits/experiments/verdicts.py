@@ -53,11 +53,6 @@ class UnderReading:
     verdict: Word
     evidence: tuple[Evidence, ...]
 
-    @property
-    def decisive(self) -> Evidence | None:
-        """The comparison that supports the claim least."""
-        return _decisive(self.evidence)
-
 
 @dataclass(frozen=True)
 class Verdict:
@@ -109,7 +104,8 @@ class Verdict:
     @property
     def decisive(self) -> Evidence | None:
         """The decisive comparison: the one that supports the claim least."""
-        return _decisive(self.evidence)
+        order = (HOLDS, UNDECIDED, FAILS)
+        return max(self.evidence, key=lambda e: (order.index(e.verdict), e.standardised), default=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for claims.json; numbers that are not finite are None."""
@@ -132,11 +128,6 @@ def _read(evidence: list[dict[str, Any]]) -> tuple[Evidence, ...]:
 def _numbers(data: dict[str, Any]) -> dict[str, Any]:
     unknown = {"low": -math.inf, "high": math.inf}
     return {name: unknown.get(name, math.nan) if value is None else value for name, value in data.items()}
-
-
-def _decisive(evidence: tuple[Evidence, ...]) -> Evidence | None:
-    order = (HOLDS, UNDECIDED, FAILS)
-    return max(evidence, key=lambda e: (order.index(e.verdict), e.standardised), default=None)
 
 
 def together(verdicts: list[Judgement]) -> Judgement:

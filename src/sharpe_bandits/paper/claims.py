@@ -136,7 +136,7 @@ def _totals(
 
 def plotted_gap(study: Study, result: PolicyResult) -> float:
     """The gap of the first two arms, by which the released code multiplies sub-optimal plays, whatever K is."""
-    first, second = result.values(result.objective(study.objective))[0, :2]
+    first, second = result.values(study.objective)[0, :2]
     return float(abs(first - second))
 
 

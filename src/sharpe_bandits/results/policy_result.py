@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -38,7 +39,7 @@ class PolicyResult:
     ----------
     name, policy : str and dict[str, Any]
         its name and its description as plain data
-    goal : Objective | None
+    objective : Objective | None
         the policy's own objective, if it has one
     checkpoints : numpy.ndarray
         rounds at which pulls are known
@@ -71,7 +72,7 @@ class PolicyResult:
 
     name: str
     policy: dict[str, Any]
-    goal: Objective | None
+    objective: Objective | None
     checkpoints: np.ndarray
     batch: int
     pulls: np.ndarray
@@ -97,8 +98,8 @@ class PolicyResult:
         return html_table(columns, rows)
 
     def _at_the_end(self) -> Iterator[tuple[str, Estimate]]:
-        if self.goal is not None:
-            for name, measured in self.measures(self.ranked_by[0], self.goal):
+        if self.objective is not None:
+            for name, measured in self.measures(self.ranked_by[0], self.objective):
                 yield name, measured.final if isinstance(measured, Curve) else measured
 
     @property
@@ -116,15 +117,15 @@ class PolicyResult:
         """Runs in each batch; the last may be smaller."""
         return np.diff(np.minimum(np.arange(len(self.pulls) + 1) * self.batch, self.runs))
 
-    def objective(self, objective: Objective | None = None) -> Objective:
+    def objective_used(self, objective: Objective | None = None) -> Objective:
         """The given objective, or the policy's own; its signed form if an arm's true mean is below the risk-free rate,
         where a square would prefer losses.
         """
-        own = None if self.goal is None else self.goal.for_means(self.mean)
-        judge = own if objective is None else check_objective(objective).unadjusted
-        if judge is None:
+        if objective is not None:
+            return check_objective(objective).unadjusted
+        if self.objective is None:
             raise InvalidInputError(f"{self.name} has no objective; pass one, as in RSSR(L=0.5)")
-        return judge
+        return self.objective.for_means(self.mean)
 
     def gaps(self, objective: Objective | None = None) -> np.ndarray:
         """The gap of each arm to the best.
@@ -135,17 +136,17 @@ class PolicyResult:
 
     def values(self, objective: Objective | None = None) -> np.ndarray:
         """True values of the arms, in the rows of :meth:`gaps`."""
-        goal = self.objective(objective)
-        if not goal.has_feature:
-            return np.asarray(goal.value(self), float)
-        if goal not in self.true_values:
+        judge = self.objective_used(objective)
+        if not judge.has_feature:
+            return np.asarray(judge.value(self), float)
+        if judge not in self.true_values:
             if self.bandit is None:
                 raise InvalidInputError(
                     f"of the arms of this study mean and variance were saved, and the values under the policies' own "
-                    f"objectives; {goal!r} needs more: simulate again"
+                    f"objectives; {judge!r} needs more: simulate again"
                 )
-            self.true_values[goal] = self.bandit.true_values(goal, self.seed, self.runs)
-        return self.true_values[goal]
+            self.true_values[judge] = self.bandit.true_values(judge, self.seed, self.runs)
+        return self.true_values[judge]
 
     def regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Curve:
         """Regret over time: the sum over arms of gap times expected pulls, with the current gaps if arms change."""
@@ -171,7 +172,7 @@ class PolicyResult:
 
     def achieved(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Estimate:
         """Expected objective (such as Sharpe or RSSR) of the policy's own sequence of rewards."""
-        values = self.objective(objective).value(Statistics(mean=self.reward_mean, variance=self.reward_variance))
+        values = self.objective_used(objective).value(Statistics(mean=self.reward_mean, variance=self.reward_variance))
         return metrics.sample_mean(values, confidence)
 
     def locked_in(
@@ -220,17 +221,17 @@ class PolicyResult:
         self, metric: Metric, objective: Objective | None = None, L: float | None = None
     ) -> Iterator[tuple[str, Curve | Estimate]]:
         """All metrics of the policy for tables, with curves if the policy is ranked by regret."""
-        chosen = self.objective(objective)
+        judge = self.objective_used(objective)
         if metric == "regret":
-            yield "regret", self.regret(chosen)
-            yield "sub-optimal plays", self.suboptimal_plays(chosen)
+            yield "regret", self.regret(judge)
+            yield "sub-optimal plays", self.suboptimal_plays(judge)
             if self.halfway is not None:
                 for share in LOCKED_IN:
-                    yield f"runs locked in at {share:.0%}", self.locked_in(chosen, share=share)
-        yield "error", self.error(chosen)
-        yield "simple regret", self.simple_regret(chosen)
-        if not chosen.has_feature:
-            yield "achieved objective", self.achieved(chosen)
+                    yield f"runs locked in at {share:.0%}", self.locked_in(judge, share=share)
+        yield "error", self.error(judge)
+        yield "simple regret", self.simple_regret(judge)
+        if not judge.has_feature:
+            yield "achieved objective", self.achieved(judge)
         if L is not None:
             yield "achieved Sharpe ratio", self.achieved(Sharpe(L))
 
@@ -308,25 +309,20 @@ class StoppingResult(PolicyResult):
         self, metric: Metric, objective: Objective | None = None, L: float | None = None
     ) -> Iterator[tuple[str, Curve | Estimate]]:
         """All metrics of the policy for tables."""
-        chosen = self.objective(objective)
+        judge = self.objective_used(objective)
         yield "stopping time", self.stopping_time()
         yield "unfinished runs", self.unfinished()
-        yield "regret", self.regret(chosen)
-        yield from super().measures("error", chosen)
+        yield "regret", self.regret(judge)
+        yield from super().measures("error", judge)
 
 
 def merge(spec: Spec, chunks: Iterable[Chunk], truth: tuple[np.ndarray, np.ndarray]) -> PolicyResult:
     """The result of chunks that cover all runs of a spec, in any order; ``truth``: true means and variances."""
     ordered = sorted(chunks, key=lambda chunk: chunk.first)
-    covered = 0
-    for chunk in ordered:
-        if chunk.first != covered:
-            raise InvalidInputError(f"the chunks do not cover the runs: run {covered} is missing or duplicated")
-        covered += chunk.runs
-    if covered != spec.runs:
-        raise InvalidInputError(f"the chunks have {covered} runs, not {spec.runs}")
-    kept = ("halfway", "final", "recommended", "reward_mean", "reward_variance", "stopped")
-    arrays: dict[str, Any] = {name: np.concatenate([getattr(chunk, name) for chunk in ordered]) for name in kept}
+    covered = [0, *accumulate(chunk.runs for chunk in ordered)]
+    assert covered == [*(chunk.first for chunk in ordered), spec.runs], "the chunks do not cover the runs"
+    per_run = ("halfway", "final", "recommended", "reward_mean", "reward_variance", "stopped")
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(chunk, name) for chunk in ordered]) for name in per_run}
     arrays |= {"mean": truth[0], "variance": truth[1], "bandit": spec.environment, "seed": spec.seed}
     policy = spec.policy
     if not spec.checkpoints:

@@ -11,7 +11,6 @@ import hashlib
 import io
 import re
 import secrets
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,8 +28,6 @@ FORMAT = 4
 _MANIFEST = "manifest.json"
 _KIND = "sharpe-bandits study"
 _DATA = re.compile(r"(?:truth|pulls-\d+|runs-\d+)-[0-9a-f]{12}(?:-[0-9a-f]{8})?\.parquet")
-#: A data file that no manifest names is removed after this many seconds: until then a process may be about to name it.
-_ABANDONED = 3600.0
 
 Results = Mapping[str, PolicyResult]
 
@@ -50,10 +47,6 @@ def save(results: Results, settings: Mapping[str, Any], case: Mapping[str, Any],
         raise
     for name in old:
         (folder / name).unlink(missing_ok=True)
-    current = _referenced(folder)
-    for path in folder.glob("*.parquet"):
-        if _DATA.fullmatch(path.name) and path.name not in current and _age(path) > _ABANDONED:
-            path.unlink(missing_ok=True)
 
 
 def _write(
@@ -95,7 +88,7 @@ def _write(
             {
                 "name": result.name,
                 "policy": result.policy,
-                "goal": None if result.goal is None else result.goal.to_dict(),
+                "goal": None if result.objective is None else result.objective.to_dict(),
                 "batch": result.batch,
                 "stops": stops,
                 "pulls": keep(f"pulls-{number}", pulls),
@@ -105,10 +98,10 @@ def _write(
     one = next(iter(results.values()))
     rows, arms = (axis.ravel() for axis in np.indices(one.mean.shape))
     truth = {"row": rows, "arm": arms, "mean": one.mean.ravel(), "variance": one.variance.ravel()}
-    judged = None if case["objective"] is None else objective_from_dict(case["objective"])
-    goals = [*(result.goal for result in results.values()), judged]
-    valued = list(dict.fromkeys(goal for goal in goals if goal is not None and goal.has_feature))
-    truth |= {f"value_{number}": one.values(goal).ravel() for number, goal in enumerate(valued)}
+    judge = None if case["objective"] is None else objective_from_dict(case["objective"])
+    objectives = [*(result.objective for result in results.values()), judge]
+    valued = list(dict.fromkeys(own for own in objectives if own is not None and own.has_feature))
+    truth |= {f"value_{number}": one.values(own).ravel() for number, own in enumerate(valued)}
     content = to_json(
         {
             "kind": _KIND,
@@ -120,7 +113,7 @@ def _write(
             "switches": one.switches,
             "policies": policies,
             "truth": keep("truth", truth),
-            **({"valued": [goal.to_dict() for goal in valued]} if valued else {}),
+            **({"valued": [own.to_dict() for own in valued]} if valued else {}),
             "sha256": files,
         }
     )
@@ -146,13 +139,9 @@ def _manifest(folder: Path) -> dict[str, Any]:
     """The manifest in the current format."""
     path = folder / _MANIFEST
     try:
-        content = path.read_bytes() if path.is_file() else None
-    except FileNotFoundError:
-        content = None
-    if content is None:
-        raise UnreadableDataError(f"there is no study in {folder}: {_MANIFEST} is missing")
-    try:
-        manifest = from_json(content, _MANIFEST, constants=True)
+        manifest = from_json(path.read_bytes(), _MANIFEST, constants=True)
+    except (FileNotFoundError, NotADirectoryError):
+        raise UnreadableDataError(f"there is no study in {folder}: {_MANIFEST} is missing") from None
     except UnreadableDataError as error:
         raise UnreadableDataError(f"{path} is not a manifest of this library: {error}") from None
     if not isinstance(manifest, dict) or manifest.get("kind") != _KIND:
@@ -192,8 +181,8 @@ def _study(folder: Path, manifest: dict[str, Any]) -> tuple[dict[str, PolicyResu
     arms = int(truth["arm"].max()) + 1
     checkpoints, switches = np.array(manifest["checkpoints"], np.int64), tuple(manifest["switches"])
     true_values = {
-        objective_from_dict(goal): truth[f"value_{number}"].reshape(-1, arms)
-        for number, goal in enumerate(manifest.get("valued", ()))
+        objective_from_dict(own): truth[f"value_{number}"].reshape(-1, arms)
+        for number, own in enumerate(manifest.get("valued", ()))
     }
     results: dict[str, PolicyResult] = {}
     for entry in manifest["policies"]:
@@ -254,10 +243,3 @@ def _referenced(folder: Path) -> set[str]:
         raise InvalidInputError(f"{path} does not belong to a study; save the study to another folder")
     named = manifest.get("sha256")
     return {name for name in named if _DATA.fullmatch(name)} if isinstance(named, dict) else set()
-
-
-def _age(path: Path) -> float:
-    try:
-        return time.time() - path.stat().st_mtime
-    except FileNotFoundError:
-        return 0.0

@@ -135,7 +135,7 @@ class Study(Mapping[str, PolicyResult]):
         try:
             return self.summary()
         except InvalidInputError:  # no common objective: show what needs none
-            rows = [[name, str(result.goal or "none")] for name, result in self.items()]
+            rows = [[name, str(result.objective or "none")] for name, result in self.items()]
             title = f"{self._size()}; for a comparison pass one objective, as in study.summary(sb.RSSR(L=0.5))"
             return Table(["policy", "its own objective"], rows, title)
 
@@ -172,8 +172,8 @@ class Study(Mapping[str, PolicyResult]):
     @property
     def L(self) -> float | None:
         """The regulariser of its experiment, or of its objective, if there is one."""
-        named = self._L if self._L is not None else getattr(self.objective, "L", None)
-        return None if named is None else float(named)
+        L = self._L if self._L is not None else getattr(self.objective, "L", None)
+        return None if L is None else float(L)
 
     @property
     def case_label(self) -> CaseLabel:
@@ -206,9 +206,9 @@ class Study(Mapping[str, PolicyResult]):
 
     def judged_by(self, objective: Objective | None = None) -> Study:
         """The same study with an objective: the given one, its own, or the one that its policies share."""
-        chosen = self._common(objective)
-        named = self._L if objective is None else None
-        return Study(self._results, self.settings, self.metric, chosen, self.variables, self.label, named)
+        L = self._L if objective is None else None
+        common = self._common(objective)
+        return Study(self._results, self.settings, self.metric, common, self.variables, self.label, L)
 
     def _common(self, objective: Objective | None, results: Iterable[PolicyResult] = ()) -> Objective:
         """The given objective, the study's, or the one that these policies (by default all) share."""
@@ -216,16 +216,15 @@ class Study(Mapping[str, PolicyResult]):
             return check_objective(objective)
         if self.objective is not None:
             return self.objective
-        goals = list(dict.fromkeys(result.goal for result in results or self.values()))
-        objectives = [goal for goal in goals if goal is not None]
-        if objectives and len(objectives) == len(goals):
+        objectives = list(dict.fromkeys(result.objective for result in results or self.values()))
+        first = objectives[0]
+        if first is not None and None not in objectives:
             # Objectives that agree on all arms of the study, such as RSSR and its signed form, count as the same.
-            gaps = [next(iter(self.values())).gaps(goal) for goal in objectives]
+            gaps = [next(iter(self.values())).gaps(own) for own in objectives]
             if all(np.array_equal(gaps[0], other) for other in gaps[1:]):
-                return objectives[0]
-        raise InvalidInputError(
-            f"these policies have no objective in common ({', '.join(map(str, goals))}); pass one, as in RSSR(L=0.5)"
-        )
+                return first
+        names = ", ".join(map(str, objectives))
+        raise InvalidInputError(f"these policies have no objective in common ({names}); pass one, as in RSSR(L=0.5)")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._results)
@@ -234,14 +233,12 @@ class Study(Mapping[str, PolicyResult]):
         return len(self._results)
 
     def __getitem__(self, name: str) -> PolicyResult:
-        if isinstance(name, str) and name in self._results:
+        if not isinstance(name, str):
+            raise unknown("policy in this study", name, self.names)
+        if name in self._results:
             return self._results[name]
         kinds = ("policy", "defined_as")  # the name of its class, or the name under which a user's policy was defined
-        of_class = [
-            result
-            for result in self._results.values()
-            if isinstance(name, str) and name in map(result.policy.get, kinds)
-        ]
+        of_class = [result for result in self._results.values() if name in map(result.policy.get, kinds)]
         if len(of_class) > 1:
             several = ", ".join(repr(result.name) for result in of_class)
             raise unknown("policy in this study", name, self.names, f"{several} are of that class; use their names")
@@ -254,8 +251,8 @@ class Study(Mapping[str, PolicyResult]):
     def _all(
         self, what: str, ask: Callable[[PolicyResult, Objective], _M], objective: Objective | None
     ) -> ByPolicy[_M]:
-        chosen = self._common(objective)
-        return ByPolicy(what, {name: ask(result, chosen) for name, result in self.items()}, self)
+        judge = self._common(objective)
+        return ByPolicy(what, {name: ask(result, judge) for name, result in self.items()}, self)
 
     def regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Curve]:
         """Regret over time of every policy."""
@@ -330,16 +327,9 @@ class Study(Mapping[str, PolicyResult]):
             return Estimate(math.nan, math.nan, -math.inf, math.inf)
         estimate = metrics.mean_of((first - second)[paired], sizes[paired], confidence)
         if metric == "error" and estimate.se == 0:  # all runs agree: Wilson's interval of their share
-            runs = int(sizes[paired].sum())
-            low, high = -1.0, 1.0
-            if estimate.mean == 0:
-                high = metrics.wilson(0, runs, confidence).high
-                low = -high
-            elif estimate.mean > 0:
-                low = metrics.wilson(runs, runs, confidence).low
-            else:
-                high = -metrics.wilson(runs, runs, confidence).low
-            return Estimate(estimate.mean, 0.0, low, high)
+            room = metrics.wilson(0, int(sizes[paired].sum()), confidence).high
+            mean = estimate.mean
+            return Estimate(mean, 0.0, max(mean - room, -1.0), min(mean + room, 1.0))
         return estimate
 
     # --- tables, pictures, files --------------------------------------------------------------------------------------
