@@ -97,9 +97,9 @@ def shown(value: Any) -> str:
 
 def listed(names: Iterable[object], none: str = "none") -> str:
     """Names as listed in an error: not all of a million."""
-    known = list(names)
-    more = f", … ({len(known):,} in all)" if len(known) > _LISTED else ""
-    return ", ".join(map(shown, known[:_LISTED])) + more or none
+    every = list(names)
+    more = f", … ({len(every):,} in all)" if len(every) > _LISTED else ""
+    return ", ".join(map(shown, every[:_LISTED])) + more or none
 
 
 def unknown(what: str, name: object, known: Iterable[object], see: str = "") -> UnknownNameError:

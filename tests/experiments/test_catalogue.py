@@ -59,5 +59,5 @@ def test_signatures():
 
 
 def test_markup_becomes_plain_signs():
-    assert catalogue.plain(r":math:`\mu^2 / (L + \sigma^2)`, ``x``") == "μ² / (L + σ²), x"
-    assert catalogue.plain(r"\lceil n \rceil, \sqrt{2 \ln N}") == "⌈ n ⌉, √(2 ln N)"
+    assert catalogue.without_markup(r":math:`\mu^2 / (L + \sigma^2)`, ``x``") == "μ² / (L + σ²), x"
+    assert catalogue.without_markup(r"\lceil n \rceil, \sqrt{2 \ln N}") == "⌈ n ⌉, √(2 ln N)"

@@ -35,7 +35,7 @@ def growing(curve, batches=30, noise=0.02, batch=100):
 
 def examine(results, runs, seed):
     """What theory adds to several panels."""
-    findings = theory_check.Findings()
+    findings = theory_check.TheoryFindings()
     for result in results:
         theory_check.examine(result, findings, runs, seed)
     return findings

@@ -161,7 +161,7 @@ def _library(name: str) -> Any:
     return import_module(name)
 
 
-def shown(value: Any) -> str:
+def _cell(value: Any) -> str:
     """A cell as text: numbers with four digits, empty for None."""
     if value is None:
         return ""
@@ -195,7 +195,7 @@ def text_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     right = [
         bool(listed) and all(row[k] in (None, "…") or _is_number(row[k]) for row in listed) for k in range(len(columns))
     ]
-    cells = [list(columns), *([shown(value) for value in row] for row in listed)]
+    cells = [list(columns), *([_cell(value) for value in row] for row in listed)]
     widths = [max(len(row[k]) for row in cells) for k in range(len(columns))]
     lines = (
         "  ".join(text.rjust(w) if r else text.ljust(w) for text, w, r in zip(row, widths, right, strict=True))
@@ -209,7 +209,7 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], caption: s
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     body = "".join(
         "<tr>"
-        + "".join(f"<td{' style=text-align:right' if _is_number(v) else ''}>{escape(shown(v))}</td>" for v in row)
+        + "".join(f"<td{' style=text-align:right' if _is_number(v) else ''}>{escape(_cell(v))}</td>" for v in row)
         + "</tr>"
         for row in rows
     )

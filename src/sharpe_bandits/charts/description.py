@@ -179,6 +179,6 @@ class Heatmap:
     caption: str = ""
 
 
-def look(number: int) -> tuple[str, Marker]:
+def colour_and_marker(number: int) -> tuple[str, Marker]:
     """Colour and marker of a policy, by its number."""
     return PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]

@@ -183,7 +183,7 @@ def _series(ax: Axes, chart: Chart, series: Series, id: str) -> dict[str, Any]:
     at = np.asarray(series.at)
     mean, low, high = (np.asarray(values, float) for values in (series.mean, series.low, series.high))
     x, y = (mean, at) if chart.across else (at, mean)
-    look: dict[str, Any] = {
+    style: dict[str, Any] = {
         "color": series.colour, "linestyle": series.dash, "linewidth": series.width,
         "marker": series.marker, "markersize": series.size, "label": plain_text(series.name),
         **({} if series.filled else {"markerfacecolor": "white"}),
@@ -192,22 +192,22 @@ def _series(ax: Axes, chart: Chart, series: Series, id: str) -> dict[str, Any]:
     if series.bars and len(low):
         ends = [np.maximum(mean - low, 0), np.maximum(high - mean, 0)]
         bars = {"xerr": ends} if chart.across else {"yerr": ends, "capsize": 2.5}
-        handle = ax.errorbar(x, y, **bars, elinewidth=series.width, **look)
+        handle = ax.errorbar(x, y, **bars, elinewidth=series.width, **style)
         for artist, own in ((handle.lines[0], id), (handle.lines[2][0], f"{id}-band")):
             artist.set_gid(own)
     else:
-        (handle,) = ax.plot(x, y, **look, gid=id)
+        (handle,) = ax.plot(x, y, **style, gid=id)
         if len(low):
             ax.fill_between(at, low, high, color=series.colour, alpha=0.18, linewidth=0, gid=f"{id}-band")
     return {series.name: handle} if series.legend else {}
 
 
 def _rule(ax: Axes, rule: Rule) -> dict[str, Any]:
-    look: dict[str, Any] = {"color": rule.colour, "linewidth": rule.width, "linestyle": rule.dash, "zorder": 1}
+    style: dict[str, Any] = {"color": rule.colour, "linewidth": rule.width, "linestyle": rule.dash, "zorder": 1}
     if rule.axis == "x":
-        handle = ax.axvline(rule.at, **look)
+        handle = ax.axvline(rule.at, **style)
         return {rule.label: handle} if rule.label else {}
-    ax.axhline(rule.at, **look)
+    ax.axhline(rule.at, **style)
     ax.annotate(plain_text(rule.label), (0.01, rule.at), xycoords=("axes fraction", "data"), xytext=(0, 3),
                 textcoords="offset points", fontsize=8, color=rule.colour)  # fmt: skip
     return {}

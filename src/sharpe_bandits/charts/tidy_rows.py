@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._support.names import printable
-from .description import DASHES, GREY, MARKERS, PALETTE, Axis, Chart, Figure, Marker, Rule, Series, look
+from .description import DASHES, GREY, MARKERS, PALETTE, Axis, Chart, Figure, Marker, Rule, Series, colour_and_marker
 
 Rows = list[dict[str, Any]]
 
@@ -130,7 +130,7 @@ def points(rows: Rows, cases: Sequence[CaseLabel], metric: str, caption: str, ti
     policies = _policies(rows, [metric])
     series, bounds = [], []
     for number, policy in enumerate(policies):
-        colour, marker = look(number)
+        colour, marker = colour_and_marker(number)
         shift = min(0.06, 0.8 / len(policies)) * (number - (len(policies) - 1) / 2)
         for form, measure in (("", metric), *((form, f"bound ({form})") for form in BOUNDS)):
             points = [row for row in _of(rows, policy, measure) if row["case"] in place]
@@ -183,16 +183,16 @@ def rates(rows: Rows, promised: str, caption: str) -> Figure:
         series = []
         for form, shift in (("printed", -0.2), ("repaired", 0.2)):
             for promise in (True, False):
-                chosen = [row for row in own if row["policy"].endswith(form) and (row["metric"] == promised) == promise]
+                of_form = [r for r in own if r["policy"].endswith(form) and (r["metric"] == promised) == promise]
                 at = []
-                for row in chosen:
+                for row in of_form:
                     place, setting = row["case"].split(", n = ")
                     at.append(places[place] + shift + 0.3 * (settings[setting] / max(len(settings) - 1, 1) - 0.5))
-                said = (f"{row['case']}: {row['mean']:.4g} [{row['low']:.4g}, {row['high']:.4g}]" for row in chosen)
+                said = (f"{row['case']}: {row['mean']:.4g} [{row['low']:.4g}, {row['high']:.4g}]" for row in of_form)
                 series.append(
                     Series(
                         name="promised" if promise else form,
-                        colour=GREY if promise else PALETTE[1 if form == "printed" else 0], at=at, **_numbers(chosen),
+                        colour=GREY if promise else PALETTE[1 if form == "printed" else 0], at=at, **_numbers(of_form),
                         bars=not promise, marker="|" if promise else MARKERS[form == "repaired"], dash="",
                         size=5 if promise else 4, filled=form == "printed", kind="bound" if promise else "measured",
                         tip="\n".join([f"{kind}, {form}", *said]),
@@ -250,7 +250,7 @@ def _measured(
             when = f"t = {curve[-1]['t']:,}"
             yield Series(
                 name=case.names.get(policy, policy),
-                colour=look(number)[0],
+                colour=colour_and_marker(number)[0],
                 at=[row["t"] for row in curve],
                 **_numbers(curve),
                 dash=DASHES[number // len(PALETTE) % len(DASHES)],

@@ -75,10 +75,10 @@ class Parser(argparse.ArgumentParser):
     def _in_words(self, message: str) -> str:
         choice = re.fullmatch(r"argument (\S+): invalid choice: (.*) \(choose from (.*)\)", message, re.DOTALL)
         if choice is not None:
-            what, value, known = choice[1], ast.literal_eval(choice[2]), re.findall(r"'([^']*)'", choice[3])
+            what, value, choices = choice[1], ast.literal_eval(choice[2]), re.findall(r"'([^']*)'", choice[3])
             if what in ("command", "action"):
-                return f"no {what} is called {value!r}{_similar(value, known)} (see {self.prog} --help)"
-            return f"{what} is one of {', '.join(known)}, got {value!r}{_similar(value, known)}"
+                return f"no {what} is called {value!r}{_similar(value, choices)} (see {self.prog} --help)"
+            return f"{what} is one of {', '.join(choices)}, got {value!r}{_similar(value, choices)}"
         needed = re.fullmatch(r"the following arguments are required: (.*)", message)
         if needed is not None:
             sample = f", as in: {self.example}" if self.example else f"; see {self.prog} --help"
@@ -93,9 +93,7 @@ class Parser(argparse.ArgumentParser):
         """Raise for the first option that the command does not have, before missing ones are reported."""
         for word in words:
             name = word.partition("=")[0]
-            if re.match("--[A-Za-z]", name) and not any(
-                known.startswith(name) for known in self._option_string_actions
-            ):
+            if re.match("--[A-Za-z]", name) and not any(o.startswith(name) for o in self._option_string_actions):
                 self.refuse([name])
 
     def refuse(self, extra: Sequence[str]) -> NoReturn:
@@ -119,21 +117,18 @@ class Parser(argparse.ArgumentParser):
         """A message with options as this command writes them: ``--missing drop`` instead of ``missing='drop'``."""
         return _NAME.sub(self._option, _KEYWORD.sub(self._option, text))
 
-    def _option(self, found: re.Match[str]) -> str:
-        name, value = found[1], found[2]
-        own = [a for a in self._actions if a.dest == name and a.option_strings]
+    def _option(self, keyword: re.Match[str]) -> str:
+        own = [a for a in self._actions if a.dest == keyword[1] and a.option_strings]
         if not own:
-            return found[0]
-        given = None if not value else ast.literal_eval(value)
-        constant = next((a for a in own if a.const is not None and a.const == given), None)
+            return keyword[0]
+        value = ast.literal_eval(keyword[2]) if keyword[2] else None
+        constant = next((a for a in own if a.const is not None and a.const == value), None)
         if constant is not None:
             return constant.option_strings[-1]
         option = next((a for a in own if a.const is None), own[0]).option_strings[-1]
-        if given is None:
+        if value is None:
             return option
-        words = [
-            "tab" if word == "\t" else str(word) for word in (given if isinstance(given, (list, tuple)) else [given])
-        ]
+        words = [str(word).replace("\t", "tab") for word in (value if isinstance(value, (list, tuple)) else [value])]
         return f"{option} {shlex.join(words)}"
 
 

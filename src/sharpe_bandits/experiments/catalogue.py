@@ -35,7 +35,7 @@ _PLAIN = (
 
 
 @dataclass(frozen=True)
-class Entry:
+class Kind:
     """One kind that a description can name."""
 
     kind: str
@@ -58,22 +58,22 @@ class Entry:
         return f" = {parameter.default!r}"
 
 
-def policies() -> dict[str, Entry]:
+def policies() -> dict[str, Kind]:
     """Policies by kind."""
     return _entries(Policy.kinds)
 
 
-def arms() -> dict[str, Entry]:
+def arms() -> dict[str, Kind]:
     """Arms by kind; Uniform can also be given by mean and variance."""
     return _entries(Arm.kinds)
 
 
-def objectives() -> dict[str, Entry]:
+def objectives() -> dict[str, Kind]:
     """Objectives by kind."""
     return _entries(Objective.kinds)
 
 
-def plain(text: str) -> str:
+def without_markup(text: str) -> str:
     """The text of a docstring without markup."""
     for pattern, replacement in _PLAIN:
         text = re.sub(pattern, replacement, text)
@@ -88,12 +88,12 @@ def _letter(name: str) -> str:
         return name
 
 
-def _entries(kinds: dict[str, Any]) -> dict[str, Entry]:
+def _entries(kinds: dict[str, Any]) -> dict[str, Kind]:
     return {kind: _entry(kind, cls) for kind, cls in sorted(kinds.items()) if kind not in _NOT_DESCRIBED}
 
 
 @cache
-def _entry(kind: str, cls: Any) -> Entry:
+def _entry(kind: str, cls: Any) -> Kind:
     parameters = tuple(p for p in inspect.signature(cls).parameters.values() if p.kind is not p.VAR_POSITIONAL)
-    summary = plain(inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " "))
-    return Entry(kind, cls, parameters, summary, getattr(cls, "citation", "").replace(PAPER, "the paper"))
+    summary = without_markup(inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " "))
+    return Kind(kind, cls, parameters, summary, getattr(cls, "citation", "").replace(PAPER, "the paper"))

@@ -87,7 +87,7 @@ def run_job(
     results = with_readings(run_panels(specs, backend, store, stream), job.panels)
     simulated = time.perf_counter() - started
     say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
-    rows, drawn, findings = {}, {}, theory_check.Findings()
+    rows, drawings, findings = {}, {}, theory_check.TheoryFindings()
     joint = HALVING if {*HALVING} <= {panel.id for panel in job.panels} else ()  # one figure for all of them
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # drawing holds the GIL, and so does measuring
         for result in results:
@@ -95,7 +95,7 @@ def run_job(
             key = result.panel.key
             rows[key] = result.rows() + findings.rows[key]
             if result.panel.id not in joint:
-                drawn[key] = pool.submit(pictures, result.figure(rows[key]))
+                drawings[key] = pool.submit(pictures, result.figure(rows[key]))
         verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
         verdicts.sort(key=lambda v: _order(v, job.panels))
         sections = []
@@ -106,7 +106,7 @@ def run_job(
                 sections.append(
                     Section("Fig4a", [], [], figure, title="Five experiments with SHVV in one figure, Fig. 4a")
                 )
-            figures = drawn[p.key].result() if p.key in drawn else {}
+            figures = drawings[p.key].result() if p.key in drawings else {}
             sections.append(Section(p.id, result.studies, rows[p.key], figures, p.profile, p.title, p.compares, p.note))
     facts = {"runs": job.runs, "seed": job.seed}
     write(Content(job.title, job.introduction, sections, verdicts, findings.tables, facts=facts), out)

@@ -59,21 +59,21 @@ def panels(ids: list[str] | None = None, profile: Profile | None = None) -> list
     >>> rivals = [sb.policies.UCB1(), *case.policies]
     >>> study = sb.simulate(rivals, case.environment, horizon=200, runs=4, seed=1)
     """
-    wanted = [ids] if isinstance(ids, str) else ids
-    panel_ids = [_known(id) for id in wanted] if wanted else list(descriptions())
+    names = [ids] if isinstance(ids, str) else ids
+    panel_ids = [_panel_id(name) for name in names] if names else list(descriptions())
     profiles = PROFILES if profile is None else (one_of("profile", profile, PROFILES),)
     selection = []
     for id in dict.fromkeys(panel_ids):
         exists = descriptions()[id].get("profiles", PROFILES)
-        selection += [panel(id, name) for name in profiles if name in exists]
+        selection += [panel(id, profile) for profile in profiles if profile in exists]
     return selection
 
 
-def _known(id: str) -> str:
-    for name in descriptions():
-        if name.lower() == id.lower():
-            return name
-    raise unknown("panel", id, descriptions())
+def _panel_id(name: str) -> str:
+    id = next((id for id in descriptions() if id.lower() == name.lower()), None)
+    if id is None:
+        raise unknown("panel", name, descriptions())
+    return id
 
 
 def _claims(id: str, profile: Profile) -> dict[str, dict[str, Any]]:

@@ -89,7 +89,7 @@ def _growth_table() -> Table:
 
 
 @dataclass
-class Findings:
+class TheoryFindings:
     """Theory results for panels: tidy rows by panel, verdicts, and tables of bounds and of growth."""
 
     rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class Findings:
         return [table for table in (self.growth, self.bounds) if table.rows]
 
 
-def examine(result: PanelResult, findings: Findings, runs: int, seed: int) -> None:
+def examine(result: PanelResult, findings: TheoryFindings, runs: int, seed: int) -> None:
     """Compare a panel with theory, and add the findings."""
     panel = result.panel
     rows = findings.rows[panel.key] = []
@@ -119,7 +119,9 @@ def examine(result: PanelResult, findings: Findings, runs: int, seed: int) -> No
         _evident(result, findings)
 
 
-def _add(judge: Callable[[PanelResult, Findings], Verdict | None], result: PanelResult, findings: Findings) -> None:
+def _add(
+    judge: Callable[[PanelResult, TheoryFindings], Verdict | None], result: PanelResult, findings: TheoryFindings
+) -> None:
     """Add a verdict to the findings, with those under the readings that have games as long."""
     verdict = judge(result, findings)
     if verdict is None:
@@ -160,7 +162,7 @@ def _profile(result: PanelResult) -> str:
     return ", ".join(filter(None, (result.panel.profile, result.panel.reading_name)))
 
 
-def _bounds(result: PanelResult, findings: Findings) -> Verdict | None:
+def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
     """Bounds against what was measured; the verdict is on those that are printed."""
     panel = result.panel
     kind = "probability" if panel.metric == "error" else "regret"
@@ -234,7 +236,7 @@ def _range(values: Sequence[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _evident(result: PanelResult, findings: Findings) -> None:
+def _evident(result: PanelResult, findings: TheoryFindings) -> None:
     """ "This behaviour is also evident from the upper bound guarantee": the bounds of SHSR and SuRSR compared."""
     values: dict[str, list[float]] = {"SHSR": [], "SuRSR": []}
     for case in result.panel.cases:
@@ -293,7 +295,7 @@ def _row(result: PanelResult, study: Study, policy: str, runs: int, numbers: dic
     return study.row(policy, runs, numbers, result.panel.id, result.panel.profile)
 
 
-def _growth(result: PanelResult, findings: Findings, runs: int, seed: int) -> Verdict | None:
+def _growth(result: PanelResult, findings: TheoryFindings, runs: int, seed: int) -> Verdict | None:
     """How regret grows; the verdict is on "logarithmic"."""
     panel = result.panel
     evidence = []
@@ -360,7 +362,7 @@ def _excluded(case: Case, policy: Any) -> bool:
     return any(not bound.vacuous for bound in theory.bounds_for(policy, case.environment, case.horizon, forms=[form]))
 
 
-def _same_arm(result: PanelResult, runs: int, seed: int, findings: Findings) -> None:
+def _same_arm(result: PanelResult, runs: int, seed: int, findings: TheoryFindings) -> None:
     """ "The arm with the best RSSR is the arm with the best SR": exact, from the true moments."""
     differs = []
     for case in result.panel.cases:
@@ -384,7 +386,7 @@ def _same_arm(result: PanelResult, runs: int, seed: int, findings: Findings) -> 
     findings.verdicts.append(_verdict(result, "arm", "RSSR", says, word, (), why))
 
 
-def _coverage(result: PanelResult, seed: int, findings: Findings) -> None:
+def _coverage(result: PanelResult, seed: int, findings: TheoryFindings) -> None:
     """The coverage panel: violation rates compared with what the inequalities promise."""
     rows = findings.rows[result.panel.key]
     by_kind: dict[str, list[Evidence]] = {}

@@ -25,7 +25,7 @@ import numpy as np
 
 from .._support.validation import check_keywords, real, whole
 from ..errors import InvalidInputError, shown
-from ..policies.base import EliminationPolicy, check_policy, listed
+from ..policies.base import EliminationPolicy, as_list, check_policy
 from ..results.metrics import Estimate
 from ..simulation.api import LARGEST_HORIZON, LARGEST_SEED, simulate
 from ..simulation.executors import Backend, backend_for
@@ -171,7 +171,7 @@ def _players(
 ) -> list[EliminationPolicy]:
     if policies is None:
         return problem.policies()
-    players: list[EliminationPolicy] = listed(policies)
+    players: list[EliminationPolicy] = as_list(policies)
     for player in players:
         if not check_policy(player).has_fixed_budget or player.n_recommended != 1:
             raise InvalidInputError(f"{player.name} is not a fixed-budget policy for one best arm, such as SHSR(L=...)")

@@ -455,14 +455,14 @@ class FixedConfidencePolicy(Policy):
             )
 
 
-def listed(given: Any) -> list[Any]:
+def as_list(policies: Any) -> list[Any]:
     """One or several policies as a list; anything else is left for :func:`check_policy` to reject."""
-    if isinstance(given, (str, Policy)):
-        return [given]
+    if isinstance(policies, (str, Policy)):
+        return [policies]
     try:
-        return list(given)
+        return list(policies)
     except TypeError:
-        return [given]
+        return [policies]
 
 
 def check_policy(thing: Any) -> Policy:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._support.files import to_json, write_all
-from ..charts.description import CARET_DOWN, DASHES, Axis, Chart, Figure, Rule, Series, look
+from ..charts.description import CARET_DOWN, DASHES, Axis, Chart, Figure, Rule, Series, colour_and_marker
 from ..charts.render_matplotlib import pictures
 from ..planning.needs import VERIFY, Plan, Point
 from ..planning.words import answer, assumed, heads, lines, remarks, title
@@ -37,7 +37,7 @@ def _series(plan: Plan) -> Iterator[Series]:
     """Per method: the fitted line, the budget needed, simulated points, and budgets at which no run was wrong."""
     largest = max(p.budget for p in plan.points)
     for number, name in enumerate(plan.policies):
-        colour, marker = look(number)
+        colour, marker = colour_and_marker(number)
         own = [p for p in plan.points if p.policy == name]
         near = sorted((p for p in own if _SPAN * p.budget >= largest), key=lambda p: p.budget)
         need = plan[name] if plan.needs else None

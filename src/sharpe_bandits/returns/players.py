@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import BudgetTooSmallError, InvalidInputError
 from ..objectives import RSSR, Objective
-from ..policies.base import Policy, check_policy, listed
+from ..policies.base import Policy, as_list, check_policy
 from ..policies.by_name import policies_by_name
 from ..simulation.spec import Feedback
 from .playing import BEST, EQUAL, LEADER
@@ -40,7 +40,7 @@ def chosen_policies(
 ) -> list[Policy]:
     if given is None:
         return usual_policies(rounds, len(columns), L, rate, feedback, aversion)
-    players = listed(given)
+    players = as_list(given)
     if not players:
         raise InvalidInputError("no policy is given; pass at least one, or None for the default ones")
     named = iter(policies_by_name([p for p in players if isinstance(p, str)], L=L, risk_free=rate))
