@@ -65,7 +65,8 @@ def test_the_same_choices_run_by_run(policy, name):
     assert is_lazy(spec(policy, bandit, "auto"))
     if policy.formula in (LAZY[0].formula, sb.ScaleFreeUCB(L=0.5).formula):
         lazy, brute = both(policy, bandit)
-        mixed = run_chunk(spec(policy, bandit, "auto"), 0, RUNS)  # the engine's own choice, which may change within a chunk
+        # The engine's own choice of kernel, which may change within a chunk.
+        mixed = run_chunk(spec(policy, bandit, "auto"), 0, RUNS)
         np.testing.assert_array_equal(mixed.pulls, brute.pulls)
     else:
         lazy, brute = both(policy, bandit, "reference")  # which is compiled once for all policies
