@@ -28,7 +28,7 @@ def run(pooling, means, seed):
     for place in generator.integers(SEGMENTS, size=ROUNDS):
         name = f"segment {place}"
         learner = whole if pooling == "none" else segments.agent(name, whole)
-        arm = (whole if pooling == "none" else segments.chooser(name, whole))._next_arm()
+        arm = (whole if pooling == "none" else segments.chooser(name, whole))._next()
         learner.tell(arm, generator.normal(means[place, arm], 1.0))
         regret += means[place].max() - means[place, arm]
     return regret, np.sqrt(segments.borrowed("segment 0").rho) if pooling == "pooled" else np.nan

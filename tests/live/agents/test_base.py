@@ -305,7 +305,7 @@ def test_after_preparation_nothing_is_compiled(policy):
     ready = kernels()
     while not agent.done:
         arm = agent.ask()
-        agent._probabilities(arm)
+        agent._shares(arm)
         agent.tell(arm, 0.1 * (agent.t * 7 % 11) + arm)
     assert agent.t > 8
     assert kernels() == ready

@@ -77,13 +77,16 @@ def add(campaign: argparse.ArgumentParser) -> None:
         about = optional_settings()[name].metadata
         words = about["help"].replace(" (none)", "; an empty text for none")
         change.add_argument(f"--{name}", type=about["kind"], help=words)
-    pause = add_action(actions, "pause", "pause a campaign", _pause)
+    pause = add_action(actions, "pause", "pause a campaign", _act)
     pause.add_argument("--fallback", metavar="ARM", help="arm that asks get meanwhile (they are refused)")
-    resume = add_action(actions, "resume", "end the pause of a campaign, or play a suspended arm again", _resume)
+    resume = add_action(actions, "resume", "end the pause of a campaign, or play a suspended arm again", _act)
     resume.add_argument("arm", nargs="?")
-    suspend = add_action(actions, "suspend", "stop playing an arm for the time being", _suspend)
-    suspend.add_argument("arm")
-    for parser in (amend, change, pause, resume, suspend):
+    suspend = add_action(actions, "suspend", "stop playing an arm for the time being", _act)
+    new = add_action(actions, "add-arm", "add an arm", _change_arms)
+    retire = add_action(actions, "retire-arm", "stop playing an arm for good", _change_arms)
+    for parser in (suspend, new, retire):
+        parser.add_argument("arm")
+    for parser in (amend, change, pause, resume, suspend, new, retire):
         parser.add_argument("--why", help="reason, for the log")
         parser.add_argument("--by", help="who does it, for the log (host and process)")
 
@@ -92,11 +95,6 @@ def add(campaign: argparse.ArgumentParser) -> None:
 
     load = add_action(actions, "import", "record rewards from a CSV file", _import)
     load.add_argument("file", type=Path, help="CSV file with a column reward, and a column number or key")
-
-    for name, words in (("add-arm", "add an arm"), ("retire-arm", "stop playing an arm")):
-        change = add_action(actions, name, words, _change_arms)
-        change.add_argument("arm")
-        change.set_defaults(change=name)
 
     add_action(actions, "status", "show the state of the campaign", _status)
     history = add_action(actions, "history", "show the last decisions", _history)
@@ -157,7 +155,7 @@ def add_action(actions: Any, name: str, words: str, do: Any, named: bool = True)
         "--store", help=f"file, or postgresql://user@host/database (${STORE_VARIABLE}, or {DEFAULT_STORE})"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(do=do, creates=name == "create")
+    parser.set_defaults(do=do, action=name, creates=name == "create")
     return parser
 
 
@@ -269,21 +267,11 @@ def _set(options: argparse.Namespace) -> None:
     _say_rules(options, campaign)
 
 
-def _pause(options: argparse.Namespace) -> None:
+def _act(options: argparse.Namespace) -> None:
+    """Pause or resume a campaign; suspend or resume an arm."""
     campaign = open_campaign(options)
-    campaign.pause(options.why, by=options.by, **({} if options.fallback is None else {"fallback": options.fallback}))
-    _say_rules(options, campaign)
-
-
-def _resume(options: argparse.Namespace) -> None:
-    campaign = open_campaign(options)
-    campaign.resume(options.arm, options.why, by=options.by)
-    _say_rules(options, campaign)
-
-
-def _suspend(options: argparse.Namespace) -> None:
-    campaign = open_campaign(options)
-    campaign.suspend(options.arm, options.why, by=options.by)
+    given = {name: x for name in ("arm", "fallback") if (x := getattr(options, name, None)) is not None}
+    getattr(campaign, options.action)(**given, why=options.why, by=options.by)
     _say_rules(options, campaign)
 
 
@@ -322,9 +310,8 @@ def _cancel(options: argparse.Namespace) -> None:
 
 def _change_arms(options: argparse.Namespace) -> None:
     campaign = open_campaign(options)
-    {"add-arm": campaign.add_arm, "retire-arm": campaign.retire_arm}[options.change](options.arm)
-    status = campaign.status()
-    active = [arm.arm for arm in status.arms if not arm.retired]
+    getattr(campaign, options.action.replace("-", "_"))(options.arm, options.why, by=options.by)
+    active = [arm.arm for arm in campaign.status().arms if not arm.retired]
     say(options, {"arms": active}, f"active arms: {', '.join(map(str, active))}")
 
 

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -135,25 +136,16 @@ class Agent:
     def _repr_html_(self) -> str:
         """The arms as a table, for notebooks."""
         with self._lock:
-            arms, pulls, estimates, head = list(self.arms), self.pulls, self.estimates(), repr(self).strip("<>")
-            values = self.values()
-        objective = self.policy.objective
-        mean_head = "mean" if self.direction == "max" else "mean cost"
-        columns = [
-            "arm",
-            "pulls",
-            mean_head,
-            "standard deviation",
-            *([] if objective is None else [type(objective).__name__]),
-        ]
+            known = zip(self.pulls.items(), self.estimates().values(), self.values().values(), strict=True)
+        objective = [] if self.policy.objective is None else [type(self.policy.objective).__name__]
+        columns = ["arm", "pulls", "mean" if self.direction == "max" else "mean cost", "standard deviation", *objective]
         rows = []
-        for arm in arms[:_SHOWN]:
-            mean, variance = estimates[arm]
-            numbers = [mean, math.sqrt(variance), *([] if objective is None else [values[arm]])]
-            rows.append([arm, pulls[arm], *(None if math.isnan(x) else x for x in numbers)])
-        if len(arms) > _SHOWN:
-            rows.append([f"and {len(arms) - _SHOWN} more"])
-        return html_table(columns, rows, head)
+        for (arm, n), (mean, variance), value in islice(known, _SHOWN):
+            numbers = [mean, math.sqrt(variance), value][: len(columns) - 2]
+            rows.append([arm, n, *(None if math.isnan(x) else x for x in numbers)])
+        if len(self.arms) > _SHOWN:
+            rows.append([f"and {len(self.arms) - _SHOWN} more"])
+        return html_table(columns, rows, repr(self).strip("<>"))
 
     @property
     def done(self) -> bool:
@@ -237,8 +229,7 @@ class Agent:
     @property
     def leading(self) -> tuple[int, int] | None:
         """The number of the arm that was probably best at the agent's last check, and since which round; or None."""
-        with self._lock:
-            return self._leading
+        return self._leading
 
     def _leader(self, objective: Objective | None = None, alpha: float = 0.05) -> Leader:
         return leader(self._statistics(self._all), self._objective(objective), alpha=alpha, among=self._active)
@@ -302,10 +293,8 @@ class Agent:
 
     def cancel(self, arm: Any) -> None:
         """Cancel a pending pull of ``arm`` that will not be played."""
-        i = self._index(arm)
         with self._lock:
-            self._check_pending(i)
-            self._end(i)
+            self._withdraw(self.number_of(arm))
 
     def add_arm(self, arm: str) -> None:
         """Add an arm; it starts with its pilot."""
@@ -323,7 +312,7 @@ class Agent:
 
     def retire_arm(self, arm: Any) -> None:
         """Stop playing ``arm``; rewards of its pending pulls are still recorded."""
-        i = self._index(arm)
+        i = self.number_of(arm)
         with self._lock:
             self._check_arms_may_change(len(self.arms))
             if self._active[i] and self._active.sum() == 1:
@@ -337,7 +326,7 @@ class Agent:
         ``covariate`` is what was seen in that round whichever arm was played, such as the return of the market; for
         objectives that use one, such as :class:`~sharpe_bandits.objectives.Adjusted`.
         """
-        i = self._index(arm)
+        i = self.number_of(arm)
         z = self.check_covariate(covariate)
         x = real(reward)
         if not is_supported_reward(x):
@@ -394,36 +383,27 @@ class Agent:
         with self._lock:
             return self._recommend()
 
-    # Events that were decided elsewhere: in a campaign or in its log.
+    # Campaigns decide elsewhere, and hold a lock of their own.
 
-    def _apply_asked(self, i: int | None) -> None:
-        """Record that a pull of arm number i was handed out."""
-        with self._lock:
-            self._begin(self._number(i))
-
-    def _apply_rewarded(self, i: int | None, reward: float, pending: bool, covariate: float | None = None) -> bool:
+    def _apply_rewarded(self, i: int, reward: float, pending: bool, covariate: float | None = None) -> bool:
         """Record the reward of a pull of arm number i that was handed out; returns whether the policy could use it.
 
         ``pending``: whether the pull was still pending; one that was given up may still pay.
         """
-        with self._lock:
-            arm = self._number(i)
-            if pending:
-                self._check_pending(arm)
-            used = self._takes(arm)
-            if used:
-                needs = self.policy.objective is not None and self.policy.objective.needs_covariate
-                self._tell(arm, self.as_told(reward), self.check_covariate(covariate if needs else None))
-            if pending:
-                self._end(arm)
-            return used
+        if pending:
+            self._check_pending(i)
+        used = self._takes(i)
+        if used:
+            needs = self.policy.objective is not None and self.policy.objective.needs_covariate
+            self._tell(i, self.as_told(reward), self.check_covariate(covariate if needs else None))
+        if pending:
+            self._end(i)
+        return used
 
-    def _apply_withdrawn(self, i: int | None) -> None:
-        """Record that a pending pull of arm number i was withdrawn."""
-        with self._lock:
-            arm = self._number(i)
-            self._check_pending(arm)
-            self._end(arm)
+    def _withdraw(self, i: int) -> None:
+        """Record that a pending pull of arm number i will not be played."""
+        self._check_pending(i)
+        self._end(i)
 
     def prepare(self) -> None:
         """Compile the functions behind ask and tell, without changing the agent.
@@ -435,16 +415,6 @@ class Agent:
         """Sums that any kernel can evaluate: four rewards per arm, with mean 0 and mean square 1."""
         four, zero = np.full(len(self.arms), 4.0), np.zeros(len(self.arms))
         return Sums(four, zero, four.copy(), zero.copy(), four.copy(), zero.copy())
-
-    def _next_arm(self) -> int:
-        """The number of the arm to play now, without changing the agent."""
-        with self._lock:
-            return self._next()
-
-    def _probabilities(self, chosen: int) -> np.ndarray:
-        """The probability that each arm is chosen next; ``chosen`` is the result of :meth:`_next_arm`."""
-        with self._lock:
-            return self._shares(chosen)
 
     @contextmanager
     def only(self, arms: Iterable[int]) -> Iterator[None]:
@@ -466,12 +436,10 @@ class Agent:
 
     def number_of(self, arm: Any) -> int:
         """The number of an arm."""
-        return self._index(arm)
-
-    def _number(self, i: int | None) -> int:
-        if i is None or not 0 <= i < len(self.arms):
-            raise InvalidInputError(f"there is no arm number {shown(i)}; arms are 0 to {len(self.arms) - 1}")
-        return i
+        try:
+            return self._place[arm]
+        except (KeyError, TypeError):
+            raise unknown("arm", arm, self.arms) from None
 
     def _next(self) -> int:
         """The arm to play now, without changing the agent."""
@@ -561,12 +529,6 @@ class Agent:
 
     def _by_arm(self, values: np.ndarray) -> dict[Any, Any]:
         return dict(zip(self.arms, values.tolist(), strict=True))
-
-    def _index(self, arm: Any) -> int:
-        try:
-            return self._place[arm]
-        except (KeyError, TypeError):
-            raise unknown("arm", arm, self.arms) from None
 
     def _estimate(self, i: int) -> tuple[float, float]:
         return self._estimate_of_all(i)

@@ -47,21 +47,26 @@ _KEEP_TEXT = (
     f"INSERT INTO {_EVENTS} (campaign, seq, kind, at, number, details) VALUES (?, ?, -1, 0, ?, ?) "
     "ON CONFLICT (campaign, seq) DO UPDATE SET number = excluded.number, details = excluded.details"
 )
+#: What is said of a transaction that failed, by what its error means.
+_FAILURES = {
+    "damaged": "{name} is damaged, or not a store ({reason}); restore it from a copy, or recover what is readable "
+    "with: sqlite3 FILE .recover",
+    "full": "no space is left for {name} ({reason}); nothing was recorded: free some space and try again",
+    "locked": "{name} was locked by another process for {timeout:g} seconds; nothing was recorded: find the process "
+    "that holds the lock, or pass a longer timeout=",
+    "slow": "{name} did not answer within {timeout:g} seconds; nothing was recorded: check the load of the server, or "
+    "pass a longer timeout=",
+    "read-only": "{name} cannot be opened for writing ({reason}); check that file and folder exist and are writable",
+    "disk": "{name} could not be read or written ({reason}); check the disk and try again",
+    "file": "the database {name} failed: {reason}; check the file, and try again",
+    "server": "the database {name} failed: {reason}; check the server and the URL, and try again",
+}
 
 
 class Database(ABC):
     """A database of campaigns: what :class:`~sharpe_bandits.live.campaigns.storage.Storage` asks for.
 
-    Parameters
-    ----------
-    url : sa.URL
-        address of the database
-    name : str
-        its name in messages
-    timeout : float
-        seconds to wait for a lock, or for a server to come back
-    create : bool
-        whether to create the tables if there are none
+    ``name`` is shown in messages; ``timeout`` is how long to wait for a lock, or for a server to come back.
     """
 
     #: Whether campaigns wait for each other's commits.
@@ -132,8 +137,8 @@ class Database(ABC):
         """Seconds after which a failed transaction may be retried; None if it may not."""
 
     @abstractmethod
-    def _explained(self, cause: Any, reason: str) -> Exception:
-        """The error of this library for an error of the driver, whose first line is ``reason``."""
+    def _failure(self, cause: Any) -> str:
+        """What an error of the driver means: a name in :data:`_FAILURES`, or "damaged"."""
 
     @abstractmethod
     def _has_tables(self, connection: sa.Connection) -> bool:
@@ -198,7 +203,9 @@ class Database(ABC):
                 pause = self._retry_after(cause)
                 if pause is None or time.monotonic() + pause > deadline:
                     reason = next(iter(str(cause).strip().splitlines()), type(cause).__name__)
-                    raise self._explained(cause, reason) from error
+                    failure = self._failure(cause)
+                    words = _FAILURES[failure].format(name=self.name, reason=reason, timeout=self.timeout)
+                    raise (UnreadableDataError if failure == "damaged" else StoreError)(words) from error
                 time.sleep(pause)
 
     def _attempt(

@@ -141,7 +141,7 @@ def _weight(policy: Policy, agent: Agent, arm: int, probability: float) -> tuple
         own = np.zeros(len(agent.arms))
         own[agent.active] = 1.0 / len(agent.active)
     else:
-        own = agent._probabilities(agent._next_arm())
+        own = agent._shares(agent._next())
     pairs = np.array(list(agent.estimates().values()))
     means, variances = np.where(np.isfinite(pairs), pairs, 0.0).T
     seconds = variances + means**2

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..._support.validation import positive
-from ...errors import InvalidInputError, StoreError, require, shown
+from ...errors import InvalidInputError, require, shown
 from . import schema
 from .database import Database
 
@@ -22,20 +22,12 @@ _MARGIN = 1.0
 _RECONNECT = 0.05
 #: What a server says when it refuses a connection for good, so that retrying is pointless.
 _REFUSALS = ("does not exist", "authentication failed", "no password", "resolve", "invalid")
+#: What a server says, and what it means.
+_MEANINGS = {"no space left": "full", "disk full": "full", "lock timeout": "locked", "statement timeout": "slow"}
 
 
 class PostgreSQL(Database):
-    """Campaigns in a database of a server.
-
-    Parameters
-    ----------
-    url : str
-        such as ``postgresql://user@host/database``
-    timeout : float
-        seconds to wait for a lock, or for the server to come back
-    create : bool
-        whether to create the tables if there are none
-    """
+    """Campaigns in a database of a server."""
 
     single_writer = False
     clock = "CAST(extract(epoch FROM clock_timestamp()) AS float8)"
@@ -132,22 +124,9 @@ class PostgreSQL(Database):
         self.engine.dispose()  # idle connections are probably lost, too
         return _RECONNECT
 
-    def _explained(self, cause: Any, reason: str) -> Exception:
-        if "No space left" in reason or "disk full" in reason.lower():
-            return StoreError(
-                f"no space is left for {self.name} ({reason}); nothing was recorded: free some space and try again"
-            )
-        if "lock timeout" in reason:
-            return StoreError(
-                f"{self.name} was locked by another process for {self.timeout:g} seconds; nothing was recorded: find "
-                "the process that holds the lock, or pass a longer timeout="
-            )
-        if "statement timeout" in reason:
-            return StoreError(
-                f"{self.name} did not answer within {self.timeout:g} seconds; nothing was recorded: check the load of "
-                "the server, or pass a longer timeout="
-            )
-        return StoreError(f"the database {self.name} failed: {reason}; check the server and the URL, and try again")
+    def _failure(self, cause: Any) -> str:
+        reason = str(cause).lower()
+        return next((meaning for words, meaning in _MEANINGS.items() if words in reason), "server")
 
     def _has_tables(self, connection: sa.Connection) -> bool:
         return connection.scalar(sa.select(sa.func.to_regclass(schema.VERSION_TABLE))) is not None

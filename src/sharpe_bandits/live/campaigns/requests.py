@@ -6,7 +6,7 @@ import os
 import platform
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 from ..._support.names import check_name
@@ -22,6 +22,11 @@ MAX_BATCH = 10_000
 def this_process() -> str:
     """Who acts, if nobody is named: host and process."""
     return f"{platform.node()}:{os.getpid()}"
+
+
+def number_of(decision: Decision | int) -> int:
+    """The number of a decision, given as a decision or as a number."""
+    return decision.number if isinstance(decision, Decision) else whole("the number of a decision", decision, 1)
 
 
 @dataclass
@@ -187,7 +192,7 @@ class RecordAll:
 
 @dataclass
 class _Act:
-    """Something that somebody does, and why."""
+    """Something that somebody does, and why. A field is replaced by the result of its check, if it has one."""
 
     why: str | None = field(default=None, kw_only=True)
     by: str | None = field(default=None, kw_only=True)
@@ -196,41 +201,31 @@ class _Act:
         self.by = check_name("the name of who acts", this_process() if self.by is None else self.by)
         if self.why is not None:
             check_name("why", self.why, longest=2000)
+        for one in fields(self):
+            if "check" in one.metadata:
+                setattr(self, one.name, one.metadata["check"](getattr(self, one.name)))
 
 
 @dataclass
 class Cancel(_Act):
     """Cancel a decision that will not be played."""
 
-    decision: Decision | int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.decision = number_of(self.decision)
+    decision: Decision | int = field(metadata={"check": number_of})
 
 
 @dataclass
 class Amend(_Act):
     """Correct the reward of a decision: the state becomes what it would have been with this reward from the start."""
 
-    decision: Decision | int
-    reward: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.decision = number_of(self.decision)
-        self.reward = _signless_zero(f"the reward of decision {self.decision}", self.reward)
+    decision: Decision | int = field(metadata={"check": number_of})
+    reward: float = field(metadata={"check": lambda x: _signless_zero("the corrected reward", x)})
 
 
 @dataclass
 class AddArm(_Act):
     """Play one more arm."""
 
-    arm: str
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_name("the name of an arm", self.arm)
+    arm: str = field(metadata={"check": lambda arm: check_name("the name of an arm", arm)})
 
 
 @dataclass
@@ -246,11 +241,7 @@ class Change(_Act):
     :class:`~sharpe_bandits.live.campaigns.rules.Rules`.
     """
 
-    rules: Mapping[str, Any]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.rules = checked_changes(self.rules)
+    rules: Mapping[str, Any] = field(metadata={"check": checked_changes})
 
 
 @dataclass
@@ -283,11 +274,6 @@ Request = (
     Ask | Tell | Record | RecordAll | Cancel | Amend | AddArm | RetireArm | Change | Suspend | Resume | Notified
     | AcceptClock
 )  # fmt: skip
-
-
-def number_of(decision: Decision | int) -> int:
-    """The number of a decision, given as a decision or as a number."""
-    return decision.number if isinstance(decision, Decision) else whole("the number of a decision", decision, 1)
 
 
 def _signless_zero(name: str, reward: Any) -> float:

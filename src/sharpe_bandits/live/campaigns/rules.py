@@ -23,28 +23,9 @@ Mode = Literal["live", "shadow", "paused"]
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules of a campaign at some time; plain data.
+    """The rules of a campaign at some time; plain data. :meth:`sharpe_bandits.Store.campaign` has what they mean.
 
-    Attributes
-    ----------
-    mode : Mode
-        "live", "shadow" or "paused"
-    share : float
-        probability with which the policy decides; otherwise the control arm is played
-    control : Any
-        the control arm
-    fallback : Any
-        the arm that asks get while the campaign is paused; None: they are refused
-    bounds : dict[str, list[float]]
-        least and largest share of an arm, by its name, in the policy's decisions
-    suspended : list[Any]
-        arms that are not played for the time being
-    guardrails : list[dict[str, Any]]
-        see :class:`~sharpe_bandits.live.campaigns.guardrails.Guardrail`
-    webhook : str | None
-        URL that hears of guardrails and of changes of the mode
-    resumes : Mode
-        the mode that a paused campaign returns to
+    Arms that are ``suspended`` are not played for the time being; ``resumes`` is the mode that a pause returns to.
     """
 
     mode: Mode = "live"

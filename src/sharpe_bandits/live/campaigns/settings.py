@@ -83,32 +83,9 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings that a campaign is created with, as plain data.
+    """The settings that a campaign is created with, as plain data; a policy by its ``to_dict()``, a lease in seconds.
 
-    Attributes
-    ----------
-    policy : dict[str, Any]
-        the policy, by its ``to_dict()``
-    arms : list[str] | int
-        names of the arms, or their number
-    horizon : int | None, optional
-        number of rounds, if it is fixed
-    seed : int, optional
-        seed of the policy's own randomness
-    lease : float | None, optional
-        seconds that a decision waits for its reward
-    default_reward : float | None, optional
-        the reward of decisions that expire
-    explore : float, optional
-        probability with which an arm is drawn uniformly
-    direction : Direction, optional
-        "min" if rewards are costs
-    mode, share, control, fallback, bounds, guardrails, webhook : optional
-        the rules that it starts with (see :class:`~sharpe_bandits.live.campaigns.rules.Rules`)
-    segments : Pooling, optional
-        whether segments have records of their own: "none", "separate" or "pooled"
-    choices_revision : int | None, optional
-        revision of the policy's choices in the release that created the campaign; None: it did not say
+    ``choices_revision`` is that of the policy's choices in the release that created the campaign; None: it did not say.
     """
 
     policy: dict[str, Any]

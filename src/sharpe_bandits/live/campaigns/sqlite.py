@@ -32,8 +32,12 @@ Synchronous = Literal["FULL", "NORMAL"]
 _RETRY = (0.0005, 0.004)
 #: A checkpoint of the WAL runs each time it has grown by this many bytes.
 _CHECKPOINT = 4 * 2**20
-#: Primary result codes of SQLite.
-_BUSY, _LOCKED, _READONLY, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 5, 6, 8, 10, 11, 13, 14, 26
+#: Primary result codes of SQLite, and what they mean.
+_BUSY, _LOCKED = 5, 6
+_MEANINGS: dict[int | None, str] = {
+    _BUSY: "locked", _LOCKED: "locked", 8: "read-only", 10: "disk", 11: "damaged", 13: "full", 14: "read-only",
+    26: "damaged",
+}  # fmt: skip
 #: Network file systems, on which SQLite's WAL mode does not work.
 _NETWORK = {
     "nfs", "nfs4", "cifs", "smb2", "smb3", "smbfs", "afs", "ncpfs", "9p", "ceph", "lustre", "beegfs", "gpfs", "ocfs2",
@@ -42,19 +46,7 @@ _NETWORK = {
 
 
 class SQLite(Database):
-    """Campaigns in a file.
-
-    Parameters
-    ----------
-    path : str
-        path of the file
-    timeout : float
-        seconds to wait for a lock
-    synchronous : Synchronous
-        "FULL": acknowledged transactions survive a power failure; "NORMAL": the last ones may not
-    create : bool
-        whether to create the file if there is none
-    """
+    """Campaigns in a file."""
 
     single_writer = True
     begin_read, begin_write = "BEGIN", "BEGIN IMMEDIATE"
@@ -141,30 +133,8 @@ class SQLite(Database):
     def _retry_after(self, cause: Any) -> float | None:
         return random.uniform(*_RETRY) if _code(cause) in (_BUSY, _LOCKED) else None
 
-    def _explained(self, cause: Any, reason: str) -> Exception:
-        code = _code(cause)
-        if code in (_NOTADB, _CORRUPT):
-            return UnreadableDataError(
-                f"{self.name} is damaged, or not a store ({reason}); restore it from a copy, or recover what is "
-                "readable with: sqlite3 FILE .recover"
-            )
-        if code == _FULL:
-            return StoreError(
-                f"no space is left for {self.name} ({reason}); nothing was recorded: free some space and try again"
-            )
-        if code in (_BUSY, _LOCKED):
-            return StoreError(
-                f"{self.name} was locked by another process for {self.timeout:g} seconds; nothing was recorded: find "
-                "the process that holds the lock, or pass a longer timeout="
-            )
-        if code in (_READONLY, _CANTOPEN):
-            return StoreError(
-                f"{self.name} cannot be opened for writing ({reason}); check that file and folder exist and are "
-                "writable"
-            )
-        if code == _IOERR:
-            return StoreError(f"{self.name} could not be read or written ({reason}); check the disk and try again")
-        return StoreError(f"the database {self.name} failed: {reason}; check the file, and try again")
+    def _failure(self, cause: Any) -> str:
+        return _MEANINGS.get(_code(cause), "file")
 
     def _has_tables(self, connection: sa.Connection) -> bool:
         tables = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())

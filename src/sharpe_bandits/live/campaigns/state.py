@@ -37,21 +37,17 @@ SNAPSHOT_FORMAT = 4
 #: A snapshot is due each time the log has grown by this many events, or by one event per this many bytes of the
 #: snapshot if that is more: this costs little per event, and opening the campaign has few events to apply.
 _SNAPSHOT_EVENTS, _SNAPSHOT_BYTES = 256, 50
+#: Kinds of events that are not about one arm.
+_WITHOUT_ARM = frozenset({
+    EventKind.ARM_ADDED, EventKind.CLOCK_ACCEPTED, EventKind.CHANGED, EventKind.GUARDRAIL, EventKind.NOTIFIED,
+    EventKind.CHOICES_REVISED,
+})  # fmt: skip
 
 
 class Draw(NamedTuple):
-    """An arm for the next decision.
+    """An arm for the next decision: its number, the probability with which it was chosen, and who chose it.
 
-    Attributes
-    ----------
-    arm : int
-        its number
-    probability : float
-        probability with which it was chosen
-    by : Decider
-        who chose it
-    choice : int
-        the arm that the policy chose, which is another one where the policy did not decide
+    ``choice`` is the arm that the policy chose, which is another one where the policy did not decide.
     """
 
     arm: int
@@ -153,7 +149,9 @@ class State:
         """Apply the next event."""
         if event.seq != self.seq + 1:
             raise UnreadableDataError(f"event {self.seq + 1} is missing from the log; restore the store from a copy")
-        kind, agent = event.kind, self.agent
+        kind, agent, arm = event.kind, self.agent, -1 if event.arm is None else event.arm
+        if not (arm >= 0 or kind in _WITHOUT_ARM) or arm >= len(agent.arms):
+            raise UnreadableDataError(f"event {event.seq} names no arm of the campaign; restore the store from a copy")
         leading = agent._leading
         details = plain_details(event.details)
         agents, segment = [agent], details.get("segment")
@@ -161,28 +159,28 @@ class State:
             agents.append(self.segments.agent(segment, agent))
         if kind == EventKind.ASKED:
             for one in agents:
-                one._apply_asked(event.arm)
+                one._begin(arm)
             self.decisions += 1
-            self._compare(event.arm or 0, details)
+            self._compare(arm, details)
         elif event.reward is not None and kind in (EventKind.REWARDED, EventKind.REWARDED_LATE, EventKind.EXPIRED):
             self._count(event, details)
             pending = kind != EventKind.REWARDED_LATE
             z = details.get("covariate")
-            used = [one._apply_rewarded(event.arm, event.reward, pending, z) for one in agents]
+            used = [one._apply_rewarded(arm, event.reward, pending, z) for one in agents]
             self.unused += not used[0]
         elif kind == EventKind.SEEN and event.reward is not None:
             for one in agents:
-                one._apply_asked(event.arm)
-                one._apply_rewarded(event.arm, event.reward, True, details.get("covariate"))
+                one._begin(arm)
+                one._apply_rewarded(arm, event.reward, True, details.get("covariate"))
         elif kind in (EventKind.EXPIRED, EventKind.CANCELLED):
             for one in agents:
-                one._apply_withdrawn(event.arm)
+                one._withdraw(arm)
         elif kind == EventKind.ARM_ADDED:
             for one in (agent, *self.segments.agents.values()):
                 one.add_arm(str(event.name))
         elif kind == EventKind.ARM_RETIRED:
             for one in (agent, *self.segments.agents.values()):
-                one.retire_arm(agent.arms[event.arm or 0])
+                one.retire_arm(agent.arms[arm])
         elif details:
             self._apply_rule(kind, event, details)
         self.expired += (kind == EventKind.EXPIRED) - (kind in (EventKind.REWARDED_LATE, EventKind.CANCELLED_LATE))
@@ -278,7 +276,7 @@ class State:
         if segment is None or self.segments.pooling == "none":
             return self.agent
         if self.agent.horizon is not None:
-            self.agent._next_arm()  # raises if the budget is spent
+            self.agent._next()  # raises if the budget is spent
         return self.segments.chooser(segment, self.agent)
 
     def draw(
@@ -331,8 +329,8 @@ class State:
             shares = bounded_shares(agent, explore, allowed, *self._bounds())
             return sample(shares, self._uniform(3)), shares
         with agent.only(allowed) if len(allowed) < len(agent.active) else nullcontext():
-            choice = agent._next_arm()
-            shares = agent._probabilities(choice)
+            choice = agent._next()
+            shares = agent._shares(choice)
         if explore:
             if self._uniform(0) < explore:
                 choice = allowed[min(int(self._uniform(1) * len(allowed)), len(allowed) - 1)]
@@ -430,7 +428,7 @@ def bounded_shares(agent: Agent, explore: float, allowed: list[int], low: np.nda
     rest, first = start_with(low, mask, shares), None
     while rest > NOTHING:
         with agent.only(open_arms or allowed):
-            wish = agent._probabilities(agent._next_arm())
+            wish = agent._shares(agent._next())
         if explore:
             wish = (1.0 - explore) * wish
             wish[open_arms] += explore / len(open_arms)

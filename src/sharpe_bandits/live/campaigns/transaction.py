@@ -59,27 +59,7 @@ CLOCK_TOLERANCE = 60.0
 
 
 class Transaction:
-    """What requests add to a campaign: events, decisions and outcomes of decisions.
-
-    Parameters
-    ----------
-    name : str
-        name of the campaign
-    first_hash : str
-        what the hash of its first event builds on
-    settings : Settings
-        its settings
-    policy : Policy
-        its policy
-    records : Records
-        its records, for writing
-    head : Head
-        where it stands
-    state : State
-        its state there, which the requests change
-    requests : Sequence[Request]
-        the requests that will be executed
-    """
+    """What requests add to a campaign: events, decisions and outcomes of decisions; ``state`` is changed by them."""
 
     def __init__(
         self,
