@@ -209,7 +209,7 @@ def test_a_thousand_arms_are_paged_and_filtered(page, store):
     assert head["x"] + head["width"] < 1280
     page.goto(page.base + "/")
     until(page, "document.querySelectorAll('#campaigns td.spark svg').length === 2")
-    box = page.locator("#campaigns thead th", has_text="stale").bounding_box()
+    box = page.locator("#campaigns thead th", has_text="missing").bounding_box()
     assert box["x"] + box["width"] < 1280
 
 

@@ -23,7 +23,7 @@ DRAWN = 8
 #: Number of rewards from which an estimate is drawn over time: earlier estimates are erratic.
 STEADY = 10
 #: Number of pending decisions listed, and of draws for the probability of being best.
-_LISTED, _DRAWS = 50, 4000
+_LISTED, _DRAWS = 20, 4000
 
 
 class View:
@@ -179,7 +179,7 @@ def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) 
         row["sharpe_interval"] = row["sharpe_interval"] and [scale * end for end in row["sharpe_interval"]]
         # The standard error of a standard deviation, by the delta method.
         error = float(Variance().standard_error(known)) / (2 * math.sqrt(known.variance)) if varies else None
-        row["standard_deviation_error"] = error
+        row["standard_deviation_error"] = error or None  # few rewards may not show how much their squares vary
         found.append(row)
     of = "sharpe" if agent.policy.objective is None else "value"
     chances = _best_probabilities(

@@ -41,7 +41,7 @@
   function carried(value, error) {
     if (value === null || !(error > 0)) return number(value);
     const digits = 1 - Math.floor(Math.log10(error));
-    return Number(value.toFixed(Math.max(0, Math.min(12, digits)))).toLocaleString("en", { minimumFractionDigits: Math.max(0, Math.min(12, digits)), maximumFractionDigits: 12 });
+    return (Number(value.toFixed(Math.max(0, Math.min(12, digits)))) + 0).toLocaleString("en", { minimumFractionDigits: Math.max(0, Math.min(12, digits)), maximumFractionDigits: 12 });
   }
 
   /* An estimate and its interval: as ± if it is symmetric, otherwise as a range; without an interval, two digits. */
@@ -50,7 +50,7 @@
     const made = cell(row, value === null ? "–" : interval ? carried(value, half) : number(Number(value.toPrecision(2))), "n"), more = document.createElement("span");
     made.dataset.value = value ?? "";
     more.className = "pm";
-    if (!interval) more.textContent = value === null ? "" : " (too few rewards)";
+    if (!interval) more.textContent = value === null ? "" : " ± ?";
     else if (Math.abs(interval[1] + interval[0] - 2 * value) <= 0.04 * half) more.textContent = ` ± ${carried(half, half)}`;
     else more.textContent = ` (${interval.map((end) => carried(end, half)).join(" to ")})`;
     made.append(more);
@@ -245,7 +245,7 @@
         else if (mayWrite) {
           const off = view.rules.suspended.includes(arm.arm), words = off ? "Resume" : "Suspend";
           const place = action(row, words, `${words} ${arm.arm}? ${off ? "It will be played again." : "It will not be played until it is resumed."}`, `${base}/arms/${words.toLowerCase()}`, { arm: arm.arm }, refresh);
-          place.append(" ");
+          place.className = "change";
           action(row, "Retire", `Retire ${arm.arm}? It will no longer be played; rewards of its decisions are still accepted. This cannot be undone: suspend it if it may come back.`, `${base}/arms/retire`, { arm: arm.arm }, refresh, place);
         }
         rows.push(row);
@@ -253,7 +253,7 @@
       renew($("#arms"), rows);
       $("#arm-find").hidden = view.arms.length <= PAGE;
       $("#arm-more").hidden = matching.length <= shown;
-      $("#arm-count").textContent = `${Math.min(shown, matching.length)} of ${view.arms.length} arms, best first`;
+      $("#arm-count").textContent = `${Math.min(shown, matching.length)} of ${view.arms.length.toLocaleString("en")} arms, best first`;
       const watchable = view.intervals === "at all times";
       figure("intervals").querySelector("figcaption").firstChild.textContent = `${name}, with ${watchable ? "time-uniform" : "fixed-time"} 95% intervals`;
       const heavy = view.arms.filter((a) => a.heavy_tailed).map((a) => a.arm);
@@ -313,16 +313,15 @@
         cell(row, String(d.arm));
         timeCell(row, d.asked);
         const ends = timeCell(row, d.expires, overdue ? "overdue" : "");
-        if (overdue) ends.append(" – stale");
+        if (overdue) ends.append(" – missing");
         cell(row, key(d));
         cell(row, d.worker || "");
         action(row, "Cancel", `Cancel decision ${d.number} (${d.arm})? A reward told for it later is refused.`, `${base}/decisions/${d.number}/cancel`, {}, refresh);
         return row;
       });
       renew($("#waiting"), rows);
-      $("#waiting-none").hidden = rows.length > 0;
+      $("#waiting-note").textContent = rows.length === 0 ? "No decision is pending." : rows.length < view.pending ? `The ${rows.length} whose leases end first, of ${view.pending.toLocaleString("en")}.` : "";
       $("#waiting").hidden = rows.length === 0;
-      sort($("#waiting"));
     }
 
     let search = "", oldest = null, paging = false;
@@ -339,7 +338,9 @@
         cell(row, e.arm === null ? "" : String(e.arm));
         cell(row, e.reward === null ? "" : number(e.reward), "n");
         cell(row, key(e));
-        cell(row, e.worker || "");
+        const { by, why, set } = e.details;
+        cell(row, (e.kind === "asked" ? e.worker : by || e.worker) || "");
+        cell(row, [set && JSON.stringify(set).slice(1, -1), why].filter(Boolean).join("; "));
         return row;
       });
       if (more) body.append(...rows); else body.replaceChildren(...rows);
