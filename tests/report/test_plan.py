@@ -17,7 +17,7 @@ def plan():
 
 
 def test_the_figure(plan):
-    figure = render_matplotlib(drawn.figure(plan))
+    figure = render_matplotlib(drawn.figures(plan)["plan"])
     (ax,) = figure.axes
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     (legend,) = figure.legends
@@ -32,7 +32,7 @@ def test_the_figure(plan):
 def test_a_budget_without_a_wrong_run_is_drawn_as_a_limit():
     plan = sb.plan(EASY, budget=3000, runs=800, seed=1)
     assert [point.wrong for point in plan.asked] == [0, 0, 0, 0]
-    ((chart,),) = drawn.figure(plan).charts
+    ((chart,),) = drawn.figures(plan)["plan"].charts
     first = [series for series in chart.series if series.name == plan.policies[0]]
     (never,) = (series for series in first if series.marker == CARET_DOWN)
     assert (never.at[-1], never.mean[-1]) == (3000, plan.asked[0].error.high)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from .._support.display import Findings, Shown, Table
+from .._support.display import Findings, Table
 from .._support.versions import versions
 from ..errors import unknown
+from ..report.reported import Reported
 from ..results.metrics import Estimate, wilson
 from .crossing import CONFIDENCE, Line
 from .problem import BestArmProblem
@@ -92,7 +92,7 @@ class Need:
 
 
 @dataclass(frozen=True, repr=False)
-class Plan(Shown):
+class Plan(Reported):
     """The budgets that are needed, or the errors at given budgets.
 
     Attributes
@@ -111,6 +111,7 @@ class Plan(Shown):
         policies that cannot play with any of the given budgets
     """
 
+    page_name: ClassVar = "plan"
     problem: BestArmProblem
     target: float | None
     needs: tuple[Need, ...]
@@ -200,21 +201,6 @@ class Plan(Shown):
     def table(self) -> Table:
         """All points that were simulated."""
         return Table.of(self.rows())
-
-    def plot(self) -> Any:
-        """Errors by budget, drawn by matplotlib (the extra ``report``)."""
-        from ..charts import render_matplotlib
-        from ..report.plan import figure
-
-        return render_matplotlib(figure(self))
-
-    def report(self, folder: str | Path) -> Path:
-        """Write ``plan.html``, whose path it returns, ``.csv``, ``.json``, ``.svg`` and ``.png``; needs the extra
-        ``report``.
-        """
-        from ..report.plan import write
-
-        return write(self, Path(folder))
 
     def __repr__(self) -> str:
         from . import words

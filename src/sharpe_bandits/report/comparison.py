@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
 
-from .._support.files import to_json, write_all
 from .._support.names import printable, shorten
 from ..charts.description import PALETTE, Axis, Chart, Figure, Rule, Series
-from ..charts.render_matplotlib import pictures
 from ..returns.comparison import Comparison
 from .document import document
 
@@ -26,7 +24,7 @@ _REFERENCES = (
 DRAWN = 30
 
 
-def figure(comparison: Comparison) -> Figure:
+def figures(comparison: Comparison) -> dict[str, Figure]:
     """A forest plot: differences with their intervals, the clearest on top; significant ones in colour."""
     level = 1 - comparison.confidence
     drawn = comparison.differences[:DRAWN]
@@ -48,31 +46,19 @@ def figure(comparison: Comparison) -> Figure:
     )  # fmt: skip
     count = sum(d.p_corrected <= level for d in comparison.differences)
     title = f"{count} of {len(comparison.differences):,} differences are significant at {level:.0%}, corrected"
-    return Figure(
+    forest = Figure(
         title="No verdict: every mean return is below the hurdle" if comparison.no_verdict else title,
         charts=[[chart]],
         size=(6.8, 1.2 + 0.27 * len(drawn)),
         caption=f"{comparison.returns.span}; {comparison.confidence:.0%} intervals, each for itself",
     )
+    return {"comparison": forest}
 
 
-def write(comparison: Comparison, folder: Path) -> Path:
-    """Write all files of a comparison; nothing is written if one of them cannot be created."""
-    drawn = pictures(figure(comparison))
-    files = {
-        "comparison.csv": comparison.table.to_csv(),
-        "comparison.json": to_json(comparison.to_dict(), allow_nan=False),
-        **{f"comparison.{kind}": picture for kind, picture in drawn.items()},
-        "comparison.html": page(comparison, drawn["svg"]).encode(),
-    }
-    write_all(folder, files)
-    return folder / "comparison.html"
-
-
-def page(comparison: Comparison, picture: bytes) -> str:
+def page(comparison: Comparison, drawn: Mapping[str, Mapping[str, bytes]]) -> str:
     """The comparison as one small page, including its figure as SVG."""
     count = len(comparison.returns.names)
     return document(
-        "comparison.html", title=f"Comparison of {count} columns", comparison=comparison, picture=picture,
-        references=_REFERENCES,
+        "comparison.html", title=f"Comparison of {count} columns", comparison=comparison,
+        picture=drawn["comparison"]["svg"],        references=_REFERENCES,
     )  # fmt: skip

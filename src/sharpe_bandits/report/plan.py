@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from .._support.files import to_json, write_all
 from ..charts.description import CARET_DOWN, DASHES, Axis, Chart, Figure, Rule, Series, colour_and_marker
-from ..charts.render_matplotlib import pictures
 from ..planning.needs import VERIFY, Plan, Point
 from ..planning.words import answer, assumed, heads, lines, remarks, title
 from .document import document
@@ -19,7 +16,7 @@ from .document import document
 _SPAN = 500  # budgets smaller than the largest by more than this factor are not drawn
 
 
-def figure(plan: Plan) -> Figure:
+def figures(plan: Plan) -> dict[str, Figure]:
     """Error against budget, both on logarithmic axes."""
     periods = plan.problem.periods_per_year
     target = plan.target
@@ -30,7 +27,7 @@ def figure(plan: Plan) -> Figure:
         rules=[] if target is None else [Rule(axis="y", at=target, label=f"target {target:g}", dash=DASHES[1])],
     )
     caption = " ".join([assumed(plan), *plan.problem.conventions()[:2]])
-    return Figure(title=title(plan), charts=[[chart]], size=(6.4, 4.2), caption=caption)
+    return {"plan": Figure(title=title(plan), charts=[[chart]], size=(6.4, 4.2), caption=caption)}
 
 
 def _series(plan: Plan) -> Iterator[Series]:
@@ -95,24 +92,13 @@ def _lowest(plan: Plan) -> float:
     return max(min(seen, default=0.1) / 2, 1e-5)
 
 
-def page(plan: Plan, picture: bytes) -> str:
+def page(plan: Plan, drawn: Mapping[str, Mapping[str, bytes]]) -> str:
     """The whole page, including its figure as SVG."""
     points = [
         [p.policy, p.stage, f"{p.budget:,}", f"{p.runs:,}", f"{p.wrong:,}", f"{p.error.mean:.4g}",
          f"{p.error.low:.4g} to {p.error.high:.4g}"] for p in plan.points
     ]  # fmt: skip
     return document(
-        "plan.html", picture=picture, title=title(plan), assumed=assumed(plan), answer=answer(plan),
+        "plan.html", picture=drawn["plan"]["svg"], title=title(plan), assumed=assumed(plan), answer=answer(plan),
         heads=heads(plan), lines=lines(plan), remarks=remarks(plan), points=points, plan=plan,
     )  # fmt: skip
-
-
-def write(plan: Plan, folder: Path) -> Path:
-    """Write the plan as a table, plain data, a figure and a page."""
-    drawn = pictures(figure(plan))
-    files = {f"plan.{kind}": picture for kind, picture in drawn.items()}
-    files["plan.csv"] = plan.table.to_csv()
-    files["plan.json"] = to_json(plan.to_dict())
-    files["plan.html"] = page(plan, drawn["svg"]).encode()
-    write_all(folder, files)
-    return folder / "plan.html"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from .._support.display import Table
-from .._support.files import to_json, write_all
 from .._support.names import printable, shorten
 from ..charts.description import DASHES, PALETTE, Axis, Chart, Figure, Rule, Series
-from ..charts.render_matplotlib import pictures
 from ..returns import statistics
 from ..returns.ranked import Ranking
 from .document import document
@@ -37,23 +35,16 @@ _REFERENCES = (
 )
 
 
-def write(ranking: Ranking, folder: Path) -> Path:
-    """Write all files of a ranking; nothing is written if one of them cannot be created."""
-    # Growth and Sharpe ratios are for returns.
-    drawn, paths = pictures(figure(ranking)), {} if ranking.returns.direction == "min" else pictures(curves(ranking))
+def figures(ranking: Ranking) -> dict[str, Figure]:
+    """The intervals, and for returns their growth."""
+    return {"ranking": figure(ranking)} | ({} if ranking.returns.direction == "min" else {"curves": curves(ranking)})
+
+
+def files(ranking: Ranking) -> dict[str, bytes]:
+    """The correlations of all columns."""
     names, matrix = correlations(ranking, None)
-    files = {
-        "ranking.csv": ranking.table.to_csv(),
-        "correlations.csv": Table(
-            ["column", *names], [[n, *row] for n, row in zip(names, matrix, strict=True)]
-        ).to_csv(),
-        **{f"curves.{kind}": picture for kind, picture in paths.items()},
-        "ranking.json": to_json(ranking.to_dict(), allow_nan=False),
-        **{f"ranking.{kind}": picture for kind, picture in drawn.items()},
-        "ranking.html": page(ranking, drawn["svg"], paths.get("svg")).encode(),
-    }
-    write_all(folder, files)
-    return folder / "ranking.html"
+    table = Table(["column", *names], [[name, *row] for name, row in zip(names, matrix, strict=True)])
+    return {"correlations.csv": table.to_csv()}
 
 
 def figure(ranking: Ranking) -> Figure:
@@ -143,14 +134,14 @@ def correlations(ranking: Ranking, most: int | None = DRAWN) -> tuple[list[str],
     return [ranking.returns.names[k] for k in places], found.reshape(len(places), -1).tolist()
 
 
-def page(ranking: Ranking, picture: bytes, paths: bytes | None) -> str:
+def page(ranking: Ranking, drawn: Mapping[str, Mapping[str, bytes]]) -> str:
     """The ranking as one small page, including its figures as SVG."""
     return document(
         "ranking.html",
         title=f"Ranking of {len(ranking.columns)} column{'s' * (len(ranking.columns) > 1)}",
         ranking=ranking,
-        picture=picture,
-        curves=paths,
+        picture=drawn["ranking"]["svg"],
+        curves=drawn.get("curves", {}).get("svg"),
         correlations=correlations(ranking),
         drawn=min(len(ranking.columns), DRAWN),
         references=_REFERENCES,

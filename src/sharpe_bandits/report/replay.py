@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 
 from .._support.display import Table
-from .._support.files import to_json, write_all
 from .._support.names import printable, shorten
 from ..charts.description import DASHES, PALETTE, Axis, Chart, Dash, Figure, Heatmap, Series
-from ..charts.render_matplotlib import pictures
 from ..errors import InvalidInputError, require
 from ..returns.dates import in_words
 from ..returns.playing import BEST, EQUAL, LEADER, Player
@@ -40,24 +38,15 @@ _REFERENCES = (
 )
 
 
-def write(replay: Replay, folder: Path) -> Path:
-    """Write all files of a replay; nothing is written if one of them cannot be created."""
-    drawn = {
-        "wealth": pictures(wealth(replay)),
-        **({} if replay.yardstick.costs else {"drawdown": pictures(drawdown(replay))}),
-        "timeline": pictures(timeline(replay)),
-        "shares": pictures(shares(replay)),
-    }
-    files = {
-        "log.csv": _log(replay).to_csv(),
-        "replay.csv": Table.of(replay.rows()).to_csv(),
-        "wealth.csv": Table.of(_paths(replay)).to_csv(),
-        "replay.json": to_json(replay.to_dict(), allow_nan=False),
-        **{f"{name}.{kind}": data for name, kinds in drawn.items() for kind, data in kinds.items()},
-        "replay.html": page(replay, drawn).encode(),
-    }
-    write_all(folder, files)
-    return folder / "replay.html"
+def figures(replay: Replay) -> dict[str, Figure | Heatmap]:
+    """Wealth, losses from its peak, and what was held."""
+    falls = {} if replay.yardstick.costs else {"drawdown": drawdown(replay)}
+    return {"wealth": wealth(replay), **falls, "timeline": timeline(replay), "shares": shares(replay)}
+
+
+def files(replay: Replay) -> dict[str, bytes]:
+    """Holdings and wealth of every row."""
+    return {"log.csv": _log(replay).to_csv(), "wealth.csv": Table.of(_paths(replay)).to_csv()}
 
 
 def _log(replay: Replay) -> Table:

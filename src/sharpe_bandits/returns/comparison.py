@@ -22,17 +22,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from itertools import combinations
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .._support import console
-from .._support.display import Findings, Shown, Table
+from .._support.display import Findings, Table
 from .._support.validation import check_keywords, inside, whole
 from ..errors import InvalidInputError, unknown
+from ..report.reported import Reported
 from . import statistics
 from .cleaning import one_at_a_time
 from .draft import counted
@@ -53,7 +53,7 @@ LEAST_COMMON = 2 * CSCV_BLOCKS
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Shown):
+class Comparison(Reported):
     """Differences between columns, and their significance.
 
     Attributes
@@ -87,6 +87,7 @@ class Comparison(Shown):
         what is compared, and for "mean-risk" the mean that a unit of standard deviation is worth
     """
 
+    page_name: ClassVar = "comparison"
     differences: tuple[Difference, ...]
     against: str | None
     confidence_set: dict[str, float]
@@ -239,24 +240,8 @@ class Comparison(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without the returns."""
-        words = {k: getattr(self, k) for k in self.__dataclass_fields__ if k not in ("returns", "yardstick")}
+        words = {own.name: getattr(self, own.name) for own in fields(self) if own.name not in ("returns", "yardstick")}
         return {**words, "differences": [asdict(d) for d in self.differences], "summary": self.conclusion}
-
-    def plot(self) -> Any:
-        """A forest plot of the differences, drawn by matplotlib (the extra ``report``)."""
-        from ..charts import render_matplotlib
-        from ..report.comparison import figure
-
-        return render_matplotlib(figure(self))
-
-    def report(self, folder: str | Path) -> Path:
-        """Write ``comparison.html``, ``.csv``, ``.json``, ``.svg`` and ``.png``; needs the extra ``report``.
-
-        Returns the path of the page.
-        """
-        from ..report.comparison import write
-
-        return write(self, Path(folder))
 
     def findings(self) -> Findings:
         return Findings(self.remarks, self.tables(SHOWN), self.conclusion, self.settings())

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, ClassVar, Literal
 
 from .._support import console
-from .._support.display import Findings, Shown, Table
+from .._support.display import Findings, Table
 from ..confidence_sequences import Evidence, Leader, evidence_of_columns
 from ..errors import unknown
 from ..objectives import Objective
+from ..report.reported import Reported
 from . import statistics
 from .draft import counted
 from .measures import Measure
@@ -154,7 +154,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, repr=False)
-class Ranking(Shown):
+class Ranking(Reported):
     """Columns, best first, and the settings that all numbers depend on.
 
     Attributes
@@ -202,6 +202,7 @@ class Ranking(Shown):
     ['A', 'B']
     """
 
+    page_name: ClassVar = "ranking"
     columns: tuple[Ranked, ...]
     by: str
     objective: Objective
@@ -473,7 +474,7 @@ class Ranking(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without the returns."""
         expected = {"expected_maximum": self.selection.expected_maximum}
-        words = {key: getattr(self, key) for key in self.__dataclass_fields__ if key != "returns"}
+        words = {own.name: getattr(self, own.name) for own in fields(self) if own.name != "returns"}
         words |= {
             key: getattr(self.returns, key) for key in ("periods_per_year", "kind", "span", "convention", "notes")
         }
@@ -487,22 +488,6 @@ class Ranking(Shown):
         """Every number, a row per column; displayed in a notebook, and converted to a frame by ``to_pandas()``."""
         costs = self.returns.direction == "min"
         return Table.of([column.costs() if costs else column.to_dict() for column in self.columns])
-
-    def plot(self) -> Any:
-        """Ratios with their intervals, drawn by matplotlib (the extra ``report``)."""
-        from ..charts import render_matplotlib
-        from ..report.ranking import figure
-
-        return render_matplotlib(figure(self))
-
-    def report(self, folder: str | Path) -> Path:
-        """Write ``ranking.html``, ``.csv``, ``.json``, ``.svg`` and ``.png``; needs the extra ``report``.
-
-        Returns the path of the page.
-        """
-        from ..report.ranking import write
-
-        return write(self, Path(folder))
 
     def findings(self) -> Findings:
         summary = self.conclusion

@@ -15,16 +15,17 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
 from .._support import console
-from .._support.display import Findings, Shown, Table
+from .._support.display import Findings, Table
 from .._support.validation import check_keywords, one_of, positive, true_or_false, whole
 from ..errors import InvalidInputError, unknown
 from ..play.choose import Holding
 from ..policies.base import Policy
+from ..report.reported import Reported
 from ..simulation.spec import Feedback
 from . import statistics
 from .dates import in_words
@@ -63,7 +64,7 @@ COST_NUMBERS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Replay(Shown):
+class Replay(Reported):
     """Players, policies first, and the settings that all numbers depend on.
 
     Attributes
@@ -100,6 +101,7 @@ class Replay(Shown):
         what players are judged by: the Sharpe ratio, or for costs mean cost plus risk
     """
 
+    page_name: ClassVar = "replay"
     players: tuple[Player, ...]
     feedback: Feedback
     L: float
@@ -432,22 +434,6 @@ class Replay(Shown):
             "warning": self.warning,
             "players": players,
         }
-
-    def plot(self) -> Any:
-        """Wealth over time, drawn by matplotlib (the extra ``report``)."""
-        from ..charts import render_matplotlib
-        from ..report.replay import wealth
-
-        return render_matplotlib(wealth(self))
-
-    def report(self, folder: str | Path) -> Path:
-        """Write ``replay.html``, ``.csv`` and ``.json``, ``wealth.csv``, and figures; needs the extra ``report``.
-
-        Returns the path of the page.
-        """
-        from ..report.replay import write
-
-        return write(self, Path(folder))
 
     def findings(self) -> Findings:
         words = f"{self.conclusion}\n\n{self.warning}"

@@ -15,7 +15,7 @@ import math
 import os
 import stat
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -67,16 +67,10 @@ class Layout:
             raise InvalidInputError(
                 f"there is no encoding {shown(self.encoding)}; common ones are 'latin-1', 'cp1252' and 'utf-16'"
             ) from None
-        for name, value in (("sheet", self.sheet), ("field", self.field)):
-            if value is not None and not isinstance(value, str):
-                raise InvalidInputError(f"{name} must be a name, got {shown(value)}")
         pair = self.pivot
-        if pair is not None and not (
-            isinstance(pair, (list, tuple)) and len(pair) == 2 and all(isinstance(p, str) for p in pair)
-        ):
+        if pair is not None and (isinstance(pair, str) or len(pair) != 2):
             raise InvalidInputError(
-                f"pivot must be two columns, of asset names and of numbers, as in ('ticker', 'close'), got "
-                f"{shown(self.pivot)}"
+                f"pivot must be two columns, of names and of numbers, as in ('ticker', 'close'), got {shown(pair)}"
             )
 
 
@@ -139,12 +133,18 @@ def _found(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
     if isinstance(source, (str, os.PathLike)):
         return _file(Path(source), layout)
     if isinstance(source, Mapping):
-        return _dictionary(source)
-    if _library(source) == "pandas":
+        return _columns(source.items())
+    if type(source).__module__.partition(".")[0] == "pandas":
         return _pandas(source, layout.field)
-    if _library(source) == "polars" and hasattr(source, "to_arrow"):
-        return _arrow((source.to_frame() if hasattr(source, "to_frame") else source).to_arrow())
-    return _other(source)
+    if hasattr(source, "__arrow_c_stream__"):  # an Arrow table, a frame of polars or of another library
+        import pyarrow as pa
+
+        frame = source if hasattr(source, "columns") else source.to_frame()
+        return _arrow(frame.to_arrow() if hasattr(frame, "to_arrow") else pa.table(frame))
+    raise InvalidInputError(
+        "returns are read from a CSV, Parquet or spreadsheet file, a pandas or polars frame, an Arrow table, a "
+        f"dictionary of columns or an array with names=, got {shown(source)}"
+    )
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -157,10 +157,6 @@ def brief(error: Exception) -> str:
     """Another library's error message, on one line."""
     text = " ".join(str(error).split())
     return text if len(text) <= 200 else f"{text[:200]}…"
-
-
-def _library(source: Any) -> str:
-    return type(source).__module__.partition(".")[0]
 
 
 def plain_values(column: Any) -> list[Any]:
@@ -178,66 +174,36 @@ def rows(number: int) -> Callable[[int], str]:
 
 def _array(source: Any, names: Sequence[str] | None) -> Source:
     try:
-        values = _unmasked(source)
+        values = np.ma.asarray(source) if np.ma.isMaskedArray(source) else np.asarray(source)
     except ValueError as error:
         raise InvalidInputError(f"the rows of an array must have the same length ({brief(error)})") from None
     if values.ndim != 2:
         raise InvalidInputError(f"an array must have rows and columns, got shape {values.shape}")
     if names is None or isinstance(names, str) or len(names) != values.shape[1]:
         raise InvalidInputError(f"an array with {values.shape[1]} columns needs as many names=, got {shown(names)}")
-    return Source([str(name) for name in names], [_typed(c) for c in np.ascontiguousarray(values.T)], rows(len(values)))
+    return _columns(zip(names, values.T, strict=True))
 
 
-def _unmasked(source: Any) -> np.ndarray:
-    """An array, with None where a value is masked."""
-    values = np.asarray(source)
-    if np.ma.is_masked(source):
-        values = values.astype(object)
-        values[np.ma.getmaskarray(source)] = None
-    return values
-
-
-def _typed(values: np.ndarray) -> Any:
-    """An Arrow array if Arrow supports the type, otherwise a list."""
+def _columns(columns: Iterable[tuple[Any, Any]]) -> Source:
+    """Columns by name: Arrow or NumPy arrays, or lists."""
     import pyarrow as pa
 
-    try:
-        return pa.array(values) if values.dtype.kind in "iufM" else values.tolist()
-    except pa.ArrowException:  # extended precision, months, bytes in another order
-        return list(values)
-
-
-def _dictionary(source: Mapping[Any, Any]) -> Source:
-    import pyarrow as pa
-
-    columns = []
-    for name, column in source.items():
+    names, arrays = [], []
+    for name, column in columns:
         if isinstance(column, str) or not hasattr(column, "__len__"):
             raise InvalidInputError(
                 f"column {shown(str(name))} must be a list or an array of values, got {shown(column)}"
             )
-        if isinstance(column, np.ndarray):
-            columns.append(_typed(_unmasked(column)))
-        elif isinstance(column, (pa.Array, pa.ChunkedArray)):
-            columns.append(_whole(column))
-        else:
-            columns.append(list(column))
-    return Source([str(name) for name in source], columns, rows(len(columns[0]) if columns else 0))
-
-
-def _other(source: Any) -> Source:
-    import pyarrow as pa
-
-    if isinstance(source, pa.Table) or hasattr(source, "__arrow_c_stream__"):
-        return _arrow(pa.table(source))
-    if hasattr(source, "__dataframe__"):
-        from pyarrow.interchange import from_dataframe
-
-        return _arrow(from_dataframe(source))
-    raise InvalidInputError(
-        "returns are read from a CSV, Parquet or spreadsheet file, a pandas or polars frame, an Arrow table, a "
-        f"dictionary of columns or an array with names=, got {shown(source)}"
-    )
+        names.append(str(name))
+        if isinstance(column, (pa.Array, pa.ChunkedArray)):
+            arrays.append(_whole(column))
+            continue
+        try:
+            numeric = isinstance(column, np.ndarray) and column.dtype.kind in "iufM" and not np.ma.is_masked(column)
+            arrays.append(pa.array(column) if numeric else column.tolist())
+        except (pa.ArrowException, AttributeError):  # extended precision, months, bytes in another order; a list
+            arrays.append(list(column))
+    return Source(names, arrays, rows(len(arrays[0]) if arrays else 0))
 
 
 def _arrow(table: Any) -> Source:
@@ -283,19 +249,16 @@ def _pandas(source: Any, field: str | None) -> Source:
             "the frame's index has several levels; pass frame.reset_index() with pivot=(names, numbers), or a frame "
             "with a row per date and a column per arm"
         )
+    names, places = list(map(str, frame.columns)), list(range(frame.shape[1]))
     if isinstance(frame.columns, pd.MultiIndex):
-        places, own = _of_field([tuple(map(str, label)) for label in frame.columns], field)
-        frame = frame.iloc[:, places]
-        frame.columns = own
+        labels = [tuple(map(str, label)) for label in frame.columns]
+        dated = [k for k, label in enumerate(labels) if not any(label[1:])]  # ('Date', ''), an index that was reset
+        places, names = _of_field([label for label in labels if any(label[1:])], field)
+        others = [k for k in range(len(labels)) if k not in dated]
+        places, names = [*dated, *(others[k] for k in places)], [*(labels[k][0] for k in dated), *names]
     elif field is not None:
         raise InvalidInputError(f"field={field!r} is for columns with two levels of names; choose with columns=")
-    names = [str(name) for name in frame.columns]
-    kinds = set(frame.dtypes)
-    if len(kinds) == 1 and isinstance(next(iter(kinds)), np.dtype) and next(iter(kinds)).kind in "iuf":
-        # all together, since extracting single columns from a frame is slow
-        columns = [_typed(column) for column in np.ascontiguousarray(frame.to_numpy().T)]
-    else:
-        columns = [_pandas_column(frame.iloc[:, position]) for position in range(frame.shape[1])]
+    columns = [_pandas_column(frame.iloc[:, place]) for place in places]
     index = None
     if not isinstance(frame.index, pd.RangeIndex):
         label = frame.index.to_timestamp() if isinstance(frame.index, pd.PeriodIndex) else frame.index
@@ -420,33 +383,15 @@ def _parquet(path: Path, field: str | None) -> Source:
     import pyarrow.parquet as pq
 
     try:
-        source = _arrow(pq.read_table(path))
-        return _two_levels(source, field)
+        table = pq.read_table(path)
     except (pa.ArrowException, OSError, MemoryError) as error:
         raise InvalidInputError(f"{str(path)!r} is not a Parquet file, or is damaged ({brief(error)})") from None
-
-
-def _two_levels(source: Source, field: str | None) -> Source:
-    """The columns of one field, if pandas has stored columns with two levels, under names like ``('Close', 'SPY')``."""
-    import ast
-
-    labels = []
-    for name in source.names:
-        try:
-            label = ast.literal_eval(name) if name.startswith("(") else name
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            label = name
-        labels.append(tuple(map(str, label)) if isinstance(label, tuple) and len(label) > 1 else (name,))
-    dated = [k for k, label in enumerate(labels) if len(label) == 1 or not any(label[1:])]  # ('Date', '')
-    if len(dated) == len(labels) or len(dated) > 1:
-        if field is not None:
-            raise InvalidInputError(f"field={field!r} is for columns with two levels of names; choose with columns=")
-        return source
-    others = [k for k in range(len(labels)) if k not in dated]
-    places, names = _of_field([labels[k] for k in others], field)
-    columns = [source.columns[k] for k in dated] + [source.columns[others[place]] for place in places]
-    index = 0 if source.index in dated else None
-    return Source([*(labels[k][0] for k in dated), *names], columns, source.place, index)
+    if any(name.startswith("('") for name in table.column_names):  # two levels of names, as pandas stores them
+        require("pandas", "a table with two levels of names")
+        return _pandas(table.to_pandas(), field)
+    if field is not None:
+        raise InvalidInputError(f"field={field!r} is for columns with two levels of names; choose with columns=")
+    return _arrow(table)
 
 
 def joined_dates(source: Source, date: Sequence[str]) -> Source:
