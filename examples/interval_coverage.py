@@ -1,6 +1,7 @@
-"""How often intervals for a Sharpe ratio hold the true one: bootstrap, autocorrelation-corrected, and independent.
+"""How often intervals for a Sharpe ratio hold the true one: bootstrap, autocorrelation-corrected, and independent; and
+those for Lo's annualised ratio.
 
-Normal AR(1) returns of a true Sharpe ratio of 0.1 per period. Run with: python examples/interval_coverage.py [samples]
+Normal AR(1) monthly returns of a true Sharpe ratio of 0.1. Run with: python examples/interval_coverage.py [samples]
 (needs the extra "data").
 """
 
@@ -22,17 +23,21 @@ def sample(rho: float, rows: int, seed: int) -> sb.Returns:
 
 
 def covered(rho: float, rows: int) -> np.ndarray:
-    """Shares of samples whose three intervals hold the true ratio."""
-    hits = []
+    """Shares of samples whose intervals hold the true ratio, and Lo's."""
+    hits, lag = [], np.arange(1, 12)
+    lo = SHARPE * 12 / np.sqrt(12 + 2 * ((12 - lag) * rho**lag).sum())
     for seed in range(SAMPLES):
         found = sb.rank(sample(rho, rows, seed), replications=400, seed=seed)["A"]
         off = abs(found.sharpe - SHARPE)
-        hits.append([found.sharpe_low < SHARPE < found.sharpe_high, off < 1.96 * found.se, off < 1.96 * found.se_iid])
+        hits.append([
+            found.sharpe_low < SHARPE < found.sharpe_high, off < 1.96 * found.se, off < 1.96 * found.se_iid,
+            found.annual_sharpe_robust_low < lo < found.annual_sharpe_robust_high,
+        ])  # fmt: skip
     return np.mean(hits, axis=0)
 
 
 if __name__ == "__main__":
-    print("| autocorrelation | rows | bootstrap | s.e. | s.e. iid |\n|---:|---:|---:|---:|---:|")
+    print("| autocorrelation | rows | bootstrap | s.e. | s.e. iid | Lo's |\n|---:|---:|---:|---:|---:|---:|")
     worst = 1.0
     for rho in (0.0, 0.3):
         for rows in (120, 1000, 2500):

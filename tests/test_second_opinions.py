@@ -78,7 +78,7 @@ def test_the_expected_maximum_of_trials_is_that_of_jsharpe():
     moments = {"skewness": -0.7, "kurtosis": 6.0}
     theirs = jsharpe.minimum_track_record_length(0.3, 0.1, gamma3=-0.7, gamma4=6.0, alpha=0.05)
     # They divide by n and take the variance under the null hypothesis; ours is that of Bailey and Lopez de Prado (2012).
-    ours = statistics.minimum_track_record(0.1 + 0.2, 0.1, **moments)
+    ours = statistics.track_record(0.3 - 0.1, statistics.se_from_moments(0.3, 2, **moments), 2)
     at_null, at_estimate = (statistics.se_from_moments(s, 2, **moments) ** 2 for s in (0.1, 0.3))
     assert (ours - 1) / theirs == pytest.approx(at_estimate / at_null, rel=1e-9)
 

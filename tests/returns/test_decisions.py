@@ -37,7 +37,9 @@ def test_returns_over_periods_and_weights_within_them():
     np.testing.assert_allclose(compounded(x, np.array([0, 3])), [[0.32, 0.0], [-0.25, np.nan]])
     weights = drifting(np.array([[0.5, 0.5], [1, 0]]), np.nan_to_num(x), np.array([0, 3]))
     np.testing.assert_allclose(weights, [[0.5, 0.5], [1.1 / 2.1, 1 / 2.1], [1.32 / 2.32, 1 / 2.32], [1, 0], [1, 0]])
-    np.testing.assert_allclose(statistics.traded(weights, np.nan_to_num(x)), [0, 0, 0, 1 / 2.32, 0], atol=1e-15)
+    np.testing.assert_allclose(
+        statistics.trades(weights, np.nan_to_num(x)).sum(axis=1), [0, 0, 0, 2 / 2.32, 0], atol=1e-15
+    )
 
 
 def test_weekly_decisions_on_daily_rows(daily):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
+from scipy.signal import lfilter
 
 import sharpe_bandits as sb
 from sharpe_bandits.returns import statistics
@@ -176,18 +177,15 @@ def test_probabilistic_sharpe_ratio_of_its_authors():
 @pytest.mark.parametrize(("q", "years"), [(252, 2.73), (52, 2.83), (12, 3.24)])
 def test_minimum_track_record_of_its_authors(q, years):
     """Bailey and López de Prado (2012): years for an annual Sharpe ratio of 2 to be above 1 at 95%."""
-    found = statistics.minimum_track_record(2 / math.sqrt(q), 1 / math.sqrt(q)) / q
+    se = statistics.se_from_moments(2 / math.sqrt(q), 2)
+    found = statistics.track_record(1 / math.sqrt(q), se, rows=2) / q
     assert found == pytest.approx(years, abs=5e-3)
 
 
 def test_a_record_of_the_minimum_length_just_suffices():
-    n = statistics.minimum_track_record(0.2, 0.05, -1.0, 7.0, confidence=0.9)
+    n = statistics.track_record(0.2, statistics.se_from_moments(0.2, 60, -1.0, 7.0), 60, confidence=0.9)
     se = statistics.se_from_moments(0.2, n, -1.0, 7.0)
-    assert statistics.probabilistic_sharpe(0.2, se, 0.05) == pytest.approx(0.9)
-    with pytest.raises(
-        sb.errors.InvalidInputError, match=r"above the benchmark 0.3, got 0.2; no record is long enough"
-    ):
-        statistics.minimum_track_record(0.2, 0.3)
+    assert statistics.probabilistic_sharpe(0.2, se) == pytest.approx(0.9)
 
 
 def test_deflated_sharpe_ratio_of_its_authors():
@@ -409,6 +407,30 @@ def test_the_best_passes_more_often_the_more_columns_resemble_one_another():
     assert passed[0.99] == pytest.approx(0.0485, abs=0.0015)
 
 
+@pytest.mark.parametrize(("rows", "q", "phi"), [(1260, 252, 0.3), (1260, 252, -0.2), (360, 12, 0.3)])
+def test_intervals_of_lo_hold_the_true_ratio(rows, q, phi):
+    """The true ratio from the autocorrelations of an AR(1) process, all of them and without weights."""
+    g, lag, per_period = np.random.default_rng(8), np.arange(1, q), 1 / math.sqrt(q)
+    true = per_period * q / math.sqrt(q + 2 * ((q - lag) * phi**lag).sum())
+    hits = 0
+    for _ in range(400):
+        noise = g.normal(size=rows + 50) * math.sqrt(1 - phi**2)
+        x = per_period + lfilter([1.0], [1.0, -phi], noise)[50:]
+        ratio, influence = statistics.lo_and_influence(x, q)
+        hits += abs(ratio - true) < 1.96 * statistics.se_of_mean(influence)
+    assert 0.915 < hits / 400 < 0.98  # 95%, two standard errors, and a bias of the weights in short records
+
+
+def test_the_influence_on_lo():
+    x = np.random.default_rng(9).normal(0.1, 1.0, 300)
+    x[1:] += 0.5 * x[:-1]
+    ratio, influence = statistics.lo_and_influence(x, 12)
+    assert influence.mean() == pytest.approx(0.0, abs=1e-12)
+    assert statistics.annualised_by_lo(x, 12) == ratio
+    # without autocorrelations it is the influence on the Sharpe ratio
+    np.testing.assert_allclose(statistics.lo_and_influence(x, 1.0)[1], statistics.influence(x), rtol=1e-12)
+
+
 def test_what_is_traded_and_its_twin():
     g = np.random.default_rng(5)
     x = g.normal(0, 0.1, (40, 3))
@@ -418,22 +440,12 @@ def test_what_is_traded_and_its_twin():
         pots = [w * (1 + r) for w, r in zip(before, paid, strict=True)]
         bought = [max(0.0, w - pot / sum(pots)) for w, pot in zip(now, pots, strict=True)]
         expected.append(sum(bought))  # as much is sold
-    assert statistics.traded(weights, x) == pytest.approx(expected)
+    assert statistics.trades(weights, x).sum(axis=1) / 2 == pytest.approx(expected)
 
 
 def test_after_a_total_loss_there_is_nothing_to_trade():
-    assert statistics.traded([[1, 0], [0, 1], [1, 0]], [[-1, 0.5], [0, 0], [0, 0]]).tolist() == [0, 0, 1]
-
-
-def test_sharpe_so_far_is_the_sharpe_ratio_of_the_rows_so_far():
-    g = np.random.default_rng(6)
-    x = g.normal([0.01, 10.01, 0.01], 0.02, (50, 3))  # a mean that dwarfs the spread
-    x[:10, 2] = 0.1
-    found = Yardstick(0.003).value(*statistics.moments_so_far(x))
-    assert np.isnan(found[0]).all()
-    assert np.isnan(found[:10, 2]).all()
-    for k in range(11, 51):
-        assert found[k - 1] == pytest.approx(statistics.sharpe(x[:k], 0.003), rel=1e-9)
+    moved = statistics.trades([[1, 0], [0, 1], [1, 0]], [[-1, 0.5], [0, 0], [0, 0]])
+    assert moved.sum(axis=1).tolist() == [0, 0, 2]
 
 
 def test_the_error_of_a_difference_is_ledoit_and_wolfs():

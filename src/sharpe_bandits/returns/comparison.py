@@ -21,7 +21,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from itertools import combinations
 from typing import Any, ClassVar
@@ -31,7 +31,7 @@ import numpy as np
 from .._support import console
 from .._support.display import Findings, Table
 from .._support.validation import check_keywords, inside, whole
-from ..errors import InvalidInputError, unknown
+from ..errors import InvalidInputError, listed, unknown
 from ..report.reported import Reported
 from . import statistics
 from .cleaning import one_at_a_time
@@ -194,33 +194,40 @@ class Comparison(Reported):
             f"{self.block:.3g} row{'s' * (self.block != 1)} on average",
             "common rows": f"{self.common:,} that all columns have; a difference uses the rows that both columns have"
             + (" (* too few: each column over its own rows)" if any(not d.paired for d in self.differences) else ""),
+            **(
+                {"Lo's": f"since returns of {listed(self.autocorrelated)} are autocorrelated"}
+                if self.autocorrelated
+                else {}
+            ),
             **({"data preparation": "; ".join(self.returns.notes)} if self.returns.notes else {}),
         }
 
+    @property
+    def autocorrelated(self) -> list[str]:
+        """Columns whose returns are autocorrelated, if Sharpe ratios are compared; Lo's are shown beside them."""
+        p = statistics.by_column(statistics.autocorrelation_p, self.returns.excess)
+        found = (p <= statistics.TEST_LEVEL) & (self.by == "sharpe")
+        return [name for name, is_so in zip(self.returns.names, found, strict=True) if is_so]
+
     def tables(self, max_rows: int | None = None) -> list[console.Cells]:
         """The tables that are shown, as text; at most ``max_rows`` rows each."""
-        several, form = len(self.differences) > 1, self._form
-        pairs = [
-            [
-                f"{d.first} − {d.second}{'' if d.paired else ' *'}", f"{d.difference:+z{form}}",
-                f"[{d.low:z{form}}, {d.high:z{form}}]", self._resampled(d.p),
-                *([self._resampled(d.p_corrected)] if several else []), f"{d.se:{form}}",
-                f"{d.mean_difference:+z{form if self.yardstick.costs else '.2%'}}",
-                "<0.001" if d.p_mean < 0.001 else f"{d.p_mean:.3f}",
-                f"{d.rows:,}",
-            ]
-            for d in self.differences[:max_rows]
-        ]  # fmt: skip
-        heads = [
-            "", "annualised difference" if self.by == "sharpe" else f"difference of {self.yardstick.name}",
-            f"{self.confidence:.0%} interval", "p", *(["p corrected"] if several else []), "s.e.",
-            "difference of means", "p", "rows",
-        ]  # fmt: skip
-        order = sorted(self.confidence_set.items(), key=lambda item: -item[1])
-        kept = [
-            [name, self._resampled(p), "yes" if name in set(self.included) else "no"] for name, p in order[:max_rows]
-        ]
-        shown: list[console.Cells] = [(heads, pairs)]
+        form = self._form
+        pairs: dict[str, Callable[[Difference], str]] = {
+            "": lambda d: f"{d.first} − {d.second}{'' if d.paired else ' *'}",
+            "annualised difference" if self.by == "sharpe" else f"difference of {self.yardstick.name}":
+                lambda d: f"{d.difference:+z{form}}",
+            f"{self.confidence:.0%} interval": lambda d: f"[{d.low:z{form}}, {d.high:z{form}}]",
+            "p": lambda d: self._resampled(d.p),
+            **({"p corrected": lambda d: self._resampled(d.p_corrected)} if len(self.differences) > 1 else {}),
+            "s.e.": lambda d: f"{d.se:{form}}",
+            **({"Lo's (s.e.)": lambda d: f"{d.lo_difference:+z.2f} ({d.lo_se:.2f})"} if self.autocorrelated else {}),
+            "difference of means": lambda d: f"{d.mean_difference:+z{form if self.yardstick.costs else '.2%'}}",
+            "p of means": lambda d: "<0.001" if d.p_mean < 0.001 else f"{d.p_mean:.3f}",
+            "rows": lambda d: f"{d.rows:,}",
+        }  # fmt: skip
+        shown = [([*pairs], [[cell(d) for cell in pairs.values()] for d in self.differences[:max_rows]])]
+        order = sorted(self.confidence_set.items(), key=lambda item: -item[1])[:max_rows]
+        kept = [[name, self._resampled(p), "yes" if name in self.included else "no"] for name, p in order]
         return shown + ([(["", "p", "in the model confidence set"], kept)] if kept else [])
 
     def _resampled(self, p: float) -> str:

@@ -48,6 +48,9 @@ class Difference:
     mean_difference, p_mean : float
         difference of mean returns (annualised) or costs, and its two-sided p-value (Welch's if unpaired), robust to
         autocorrelation
+    lo_difference, lo_se : float | None
+        difference of Lo's annualised Sharpe ratios, which allow for autocorrelation, and its standard error; None for
+        mean less risk
     """
 
     first: Any
@@ -63,6 +66,8 @@ class Difference:
     p_corrected: float
     mean_difference: float
     p_mean: float
+    lo_difference: float | None
+    lo_se: float | None
 
     @property
     def statistic(self) -> float:
@@ -192,7 +197,17 @@ def _asymptotic(x: np.ndarray, i: int, j: int, yardstick: Yardstick, lags: int |
     mean = float(a.mean() - b.mean())
     p = 2 * float(ndtr(-abs(difference) / se)) if se > 0 else float(difference == 0)
     p_mean = 2 * float(stdtr(freedom, -abs(mean) / mean_se)) if mean_se > 0 else float(mean == 0)
-    return Difference(i, j, rows, paired, difference, se, difference, difference, p, p, p, mean, p_mean)
+    lo = _by_lo(a, b, paired, yardstick) if yardstick.aversion is None else (None, None)
+    return Difference(i, j, rows, paired, difference, se, difference, difference, p, p, p, mean, p_mean, *lo)
+
+
+def _by_lo(a: np.ndarray, b: np.ndarray, paired: bool, yardstick: Yardstick) -> tuple[float, float]:
+    """The difference of Lo's annualised Sharpe ratios, and its standard error."""
+    q, rate = yardstick.periods_per_year, yardstick.rate
+    (first, one), (second, other) = (statistics.lo_and_influence(x, q, rate) for x in (a, b))
+    if paired:
+        return first - second, statistics.se_of_mean(one - other)
+    return first - second, math.hypot(statistics.se_of_mean(one), statistics.se_of_mean(other))
 
 
 def _fewer(lags: int | None, x: np.ndarray) -> int | None:

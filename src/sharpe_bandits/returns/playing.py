@@ -14,6 +14,7 @@ from ..arms.base import Draws
 from ..arms.environment import Environment, stack
 from ..errors import InvalidInputError
 from ..objectives import usual_regulariser
+from ..objectives.statistics import moments_so_far
 from ..play.choose import Holding
 from ..play.rewards import TAPE, ArmTable
 from ..policies.base import Policy
@@ -451,7 +452,8 @@ def follow_the_leader(x: np.ndarray, yardstick: Yardstick, top: int = 1) -> np.n
     before = np.full((rows, columns), -np.inf)
     for k in range(columns):
         own = np.flatnonzero(~np.isnan(x[:, k]))
-        so_far = yardstick.value(*statistics.moments_so_far(x[own, k]))
+        known = moments_so_far(x[own, k])
+        so_far = yardstick.value(known.mean, np.where(known.variance > 0, known.variance, np.nan))
         before[own[1:], k] = np.nan_to_num(so_far[:-1], nan=-np.inf)
     weights = np.zeros((rows, columns))
     first = np.argsort(-before, axis=1, kind="stable")[:, :top]

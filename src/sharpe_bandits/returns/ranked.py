@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal
 
@@ -59,8 +59,9 @@ class Ranked:
         None if it is too early
     heavy_tailed : bool
         whether the kurtosis is so large that the nominal coverage of that interval is not reached
-    annual_sharpe_robust : float
-        annualised Sharpe ratio that allows for autocorrelation (Lo's, smoothed with Bartlett weights)
+    annual_sharpe_robust, annual_sharpe_robust_low, annual_sharpe_robust_high : float
+        annualised Sharpe ratio that allows for autocorrelation (Lo's, smoothed with Bartlett weights), and its interval
+        by the delta method, which allows for the error of the autocorrelations
     autocorrelation, autocorrelation_p, autocorrelated : float and bool
         autocorrelation from one row to the next, p-value of the hypothesis that there is none at any lag (Escanciano
         and Lobato's test), and whether that is rejected at the 5% level
@@ -106,6 +107,8 @@ class Ranked:
     annual_anytime_high: float | None
     heavy_tailed: bool
     annual_sharpe_robust: float
+    annual_sharpe_robust_low: float
+    annual_sharpe_robust_high: float
     annual_se: float
     annual_se_iid: float
     autocorrelation: float
@@ -151,6 +154,11 @@ class Ranked:
             "sd": sd,
             **{k: getattr(self, k) for k in names},
         }
+
+
+#: What a column of a table shows of a ranked column, by its head.
+_Cell = Callable[[Ranked], str]
+_Columns = dict[str, _Cell]
 
 
 @dataclass(frozen=True, repr=False)
@@ -365,10 +373,13 @@ class Ranking(Reported):
 
     def tables(self, max_rows: int | None = None, full: bool = True) -> list[console.Cells]:
         """Tables as text, at most ``max_rows`` rows each: the numbers that decide, and with ``full`` all others."""
-        shown = self.columns[:max_rows]
-        decisive = self._decisive(shown) if self.by_ratio else self._by_value(shown)
-        full = full and self.returns.direction == "max"  # the others are about Sharpe ratios
-        return [decisive, *self._others(shown)] if full else [decisive]
+        tables = [self._decisive() if self.by_ratio else self._by_value()]
+        if full and self.returns.direction == "max":  # the others are about Sharpe ratios
+            tables += self._others()
+        return [
+            (["", *columns], [[c.name, *(cell(c) for cell in columns.values())] for c in self.columns[:max_rows]])
+            for columns in tables
+        ]
 
     @property
     def ratio_name(self) -> str:
@@ -394,81 +405,63 @@ class Ranking(Reported):
         unit = " (bp)" if self.by == "cvar" and self.returns.direction == "min" else ""
         return _CRITERIA[self.by] + unit if self.by in _CRITERIA else repr(self.objective)
 
-    def _by_value(self, shown: Sequence[Ranked]) -> console.Cells:
-        costs = self.returns.direction == "min"
-        scale = BASIS_POINTS if costs else 1.0
-        rows = [
-            [
-                c.name, f"{(-scale if costs else scale) * c.mean:z.3g}", f"{scale * c.volatility:.3g}",
-                f"{c.value:z.3g}", f"[{c.value_low:z.3g}, {c.value_high:z.3g}]", f"{c.best:.0%}",
-            ]
-            for c in shown
-        ]  # fmt: skip
-        heads = ["mean cost (bp)" if costs else "mean", "s.d. (bp)" if costs else "s.d.", self.criterion]
-        return ["", *heads, f"{100 * self.confidence:g}% interval", "ranked first"], rows
+    @property
+    def _interval(self) -> str:
+        return f"{100 * self.confidence:g}% interval"
 
-    def _decisive(self, shown: Sequence[Ranked]) -> console.Cells:
+    def _by_value(self) -> _Columns:
+        """What a ranking by another criterion than the Sharpe ratio shows."""
+        costs = self.returns.direction == "min"
+        scale, sign, unit = (BASIS_POINTS, -1, " (bp)") if costs else (1.0, 1, "")
+        return {
+            f"mean{' cost' * costs}{unit}": lambda c: f"{sign * scale * c.mean:z.3g}",
+            f"s.d.{unit}": lambda c: f"{scale * c.volatility:.3g}",
+            self.criterion: lambda c: f"{c.value:z.3g}",
+            self._interval: lambda c: f"[{c.value_low:z.3g}, {c.value_high:z.3g}]",
+            "ranked first": lambda c: f"{c.best:.0%}",
+        }
+
+    def _decisive(self) -> _Columns:
         d = console.decimals(float(statistics.annualised(self.sharpe_error, self.periods_per_year)), least=1)
         n = self.replications
         chance = max(math.sqrt(c.best * (1 - c.best) / n) for c in self.columns)
         first = console.decimals(100 * max(chance, 1 / n), most=1)  # at least that of one resample, even if all agree
-        several, marked = len(self.columns) > 1, any(c.autocorrelated for c in shown)
-        rows = [
-            [
-                c.name, f"{c.annual_sharpe:z.2f}{'*' * c.autocorrelated}",
-                f"[{c.annual_sharpe_low:z.{d}f}, {c.annual_sharpe_high:z.{d}f}]",
-                *([f"{c.adjusted_sharpe:z.2f}" if c.autocorrelated else ""] if marked else []),
-                _probability(c.dsr if self.trials > 1 else c.psr), _needed(c, self.periods_per_year),
-                *([f"{c.best:.{first}%}"] if several else []),
-            ]
-            for c in shown
-        ]  # fmt: skip
-        heads = [
-            "", f"annualised {self.ratio_name}", f"{100 * self.confidence:g}% interval",
-            *(["Lo's"] if marked else []), "DSR" if self.trials > 1 else "PSR",
-            f"years needed for PSR {self.confidence:.0%} (more)",
-            *(["ranked first"] if several else []),
-        ]  # fmt: skip
-        return heads, rows
+        columns: _Columns = {
+            f"annualised {self.ratio_name}": lambda c: f"{c.annual_sharpe:z.2f}{'*' * c.autocorrelated}",
+            self._interval: lambda c: f"[{c.annual_sharpe_low:z.{d}f}, {c.annual_sharpe_high:z.{d}f}]",
+        }
+        if any(c.autocorrelated for c in self.columns):
+            columns["Lo's"] = lambda c: _lo(c) if c.autocorrelated else ""
+        columns["DSR" if self.trials > 1 else "PSR"] = lambda c: _probability(c.dsr if self.trials > 1 else c.psr)
+        columns[f"years needed for PSR {self.confidence:.0%} (more)"] = lambda c: _needed(c, self.periods_per_year)
+        return columns | ({"ranked first": lambda c: f"{c.best:.{first}%}"} if len(self.columns) > 1 else {})
 
-    def _others(self, shown: Sequence[Ranked]) -> list[console.Cells]:
+    def _others(self) -> list[_Columns]:
         hurdle = self.returns.hurdle
         what = "" if hurdle is None else "active " if hurdle.kind == "benchmark" else "excess "
-        errors = [
-            [
-                c.name, f"{c.annual_sharpe:z.2f}", f"{c.annual_se:.2f}", f"{c.annual_se_iid:.2f}",
-                f"{c.annual_sharpe_robust:z.2f}", f"{c.autocorrelation:+z.2f}",
-                _probability(c.autocorrelation_p), f"{c.rows:,}",
-            ]
-            for c in shown
-        ]  # fmt: skip
-        confidences = [
-            [
-                c.name, *map(_probability, (c.psr_iid, c.psr_robust, c.dsr_iid, c.dsr_robust, c.fdr)),
-            ]
-            for c in shown
-        ]  # fmt: skip
-        moments = [
-            [
-                c.name, f"{c.annual_mean:z.2%}", f"{c.annual_volatility:.2%}", f"{c.drawdown:.1%}", f"{c.sharpe:z.4f}",
-            ]
-            for c in shown
-        ]  # fmt: skip
-        tables: list[console.Cells] = [
-            (["", f"annualised {self.ratio_name}, × √{self.periods_per_year:g}", "s.e.", "s.e. iid", "Lo's",
-              "autocorrelation", "p", "returns"], errors),
-            (["", "PSR iid", "PSR robust", "DSR iid", "DSR robust", "FDR"], confidences),
-            (["", f"annualised {what}mean", f"annualised {what}volatility", "max drawdown",
-              f"{self.ratio_name} per period"], moments),
-        ]  # fmt: skip
+        confidences = ("PSR iid", "PSR robust", "DSR iid", "DSR robust", "FDR")
+        tables: list[_Columns] = [
+            {
+                f"annualised {self.ratio_name}, × √{self.periods_per_year:g}": lambda c: f"{c.annual_sharpe:z.2f}",
+                "s.e.": lambda c: f"{c.annual_se:.2f}",
+                "s.e. iid": lambda c: f"{c.annual_se_iid:.2f}",
+                "Lo's": _lo,
+                "autocorrelation": lambda c: f"{c.autocorrelation:+z.2f}",
+                "p": lambda c: _probability(c.autocorrelation_p),
+                "returns": lambda c: f"{c.rows:,}",
+            },
+            {head: _field(head.lower().replace(" ", "_"), _probability) for head in confidences},
+            {
+                f"annualised {what}mean": lambda c: f"{c.annual_mean:z.2%}",
+                f"annualised {what}volatility": lambda c: f"{c.annual_volatility:.2%}",
+                "max drawdown": lambda c: f"{c.drawdown:.1%}",
+                f"{self.ratio_name} per period": lambda c: f"{c.sharpe:z.4f}",
+            },
+        ]
         if self.full:
-            there = {head: how for head, how in _MEASURES.items() if how[0] in shown[0].measures}
-            rows = [[c.name, *(_measure(c.measures[name], form) for name, form in there.values())] for c in shown]
-            half, heads = 1 + len(there) // 2, ["", *there]
-            tables += [
-                (heads[:half], [row[:half] for row in rows]),
-                (["", *heads[half:]], [[row[0], *row[half:]] for row in rows]),
-            ]
+            measured = {h: _measure(*how) for h, how in _MEASURES.items() if how[0] in self.columns[0].measures}
+            half = len(measured) // 2
+            tables += [dict(list(measured.items())[:half]), dict(list(measured.items())[half:])]
         return tables
 
     def to_dict(self) -> dict[str, Any]:
@@ -504,8 +497,16 @@ def _needed(column: Ranked, periods_per_year: float) -> str:
     return f"{column.track_record / periods_per_year:.1f} ({more})"
 
 
-def _measure(measure: Measure, form: str) -> str:
-    return f"{measure.value:{form}} [{measure.low:{form}}, {measure.high:{form}}]"
+def _measure(name: str, form: str) -> _Cell:
+    return lambda c: "{0:{form}} [{1:{form}}, {2:{form}}]".format(*c.measures[name], form=form)
+
+
+def _field(name: str, write: Callable[[float], str]) -> _Cell:
+    return lambda c: write(getattr(c, name))
+
+
+def _lo(c: Ranked) -> str:
+    return f"{c.annual_sharpe_robust:z.2f} [{c.annual_sharpe_robust_low:z.2f}, {c.annual_sharpe_robust_high:z.2f}]"
 
 
 def _p_value(p: float) -> str:

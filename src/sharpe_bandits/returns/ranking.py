@@ -37,7 +37,7 @@ from ..objectives import (
     Statistics,
     usual_regulariser,
 )
-from ..results.metrics import wilson
+from ..results.metrics import normal_half_width, wilson
 from . import dates as dates_of
 from . import statistics
 from .measures import TAIL, Measure, measures
@@ -196,6 +196,9 @@ def rank(
     error = max(_quantile_error(drawn["sharpe"], end) for end in ends)
     first = np.bincount(drawn["value"].argmax(axis=1), minlength=x.shape[1])
 
+    by_lo = [statistics.lo_and_influence(column[~np.isnan(column)], q, rate) for column in x.T]
+    lo = np.array([ratio for ratio, _ in by_lo])
+    lo_half = normal_half_width(confidence) * np.array([statistics.se_of_mean(parts) for _, parts in by_lo])
     maximum = selection.expected_maximum
     # the standard errors that the data call for
     used = np.where(autocorrelated, se, se_iid)
@@ -205,7 +208,7 @@ def rank(
         "annual_volatility": np.sqrt(variance * q),
         "drawdown": statistics.by_column(statistics.drawdown, returns.values), "sharpe": sharpe,
         "sharpe_low": low["sharpe"], "sharpe_high": high["sharpe"], "se": se, "se_iid": se_iid,
-        "annual_sharpe_robust": each(statistics.annualised_by_lo, q, rate),
+        "annual_sharpe_robust": lo, "annual_sharpe_robust_low": lo - lo_half, "annual_sharpe_robust_high": lo + lo_half,
         "autocorrelation": each(statistics.autocorrelation),
         "autocorrelation_p": autocorrelation_p,
         **{f"psr{kind}": statistics.probabilistic_sharpe(sharpe, error) for kind, error in psr.items()},

@@ -85,9 +85,7 @@ def sharpe_se_hac(x: Any, risk_free_per_period: float = 0.0, lags: int | None = 
     Bartlett weights and a number of lags that is chosen from the data, column by column [4, 9]. If ``lags`` is given,
     there is no prewhitening; with ``lags=0`` it is :func:`sharpe_se_iid`.
     """
-    parts = influence(x, risk_free_per_period)
-    columns = parts.reshape(len(parts), -1).T
-    return _out(np.array([se_of_mean(column, lags) for column in columns]).reshape(parts.shape[1:]))
+    return _one_by_one(lambda parts: se_of_mean(parts, lags), influence(x, risk_free_per_period))
 
 
 def se_of_mean(x: Any, lags: int | None = None) -> float:
@@ -95,18 +93,6 @@ def se_of_mean(x: Any, lags: int | None = None) -> float:
     x = _series(x)
     # The variance may be slightly negative by rounding if the series hardly varies.
     return math.sqrt(max(_long_run_variance(x, lags), 0.0) / (len(x) - 1))
-
-
-def moments_so_far(x: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of the rows up to and including each; the variance is NaN as long as they do not vary."""
-    x = _series(x)
-    rows = np.arange(1.0, len(x) + 1).reshape(-1, *[1] * (x.ndim - 1))
-    away = x - x[0]  # keeps the variance accurate where the mean dwarfs it
-    total = np.cumsum(away, axis=0)
-    squares = np.cumsum(away**2, axis=0) - total**2 / rows
-    same = np.maximum.accumulate(x, axis=0) == np.minimum.accumulate(x, axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return x[0] + total / rows, np.where(same, np.nan, squares / (rows - 1))
 
 
 def rolling_sharpe(x: Any, window: int) -> np.ndarray:
@@ -139,16 +125,26 @@ def annualised_by_lo(x: Any, periods_per_year: float, risk_free_per_period: floa
     The number of autocorrelations follows the rule of Newey and West [4], but stays below the periods per year; they
     have Bartlett weights. A year of daily returns has far more lags than can be estimated.
     """
-    x = _series(x)
+    return _one_by_one(lambda own: lo_and_influence(own, periods_per_year, risk_free_per_period)[0], _series(x))
 
-    def one(column: np.ndarray) -> float:
-        lags = min(_lags(column), math.ceil(periods_per_year) - 1)
-        covariances = _autocovariances(column, lags)
-        weights = 1 - np.arange(1, lags + 1) / (lags + 1)
-        rho = weights * np.array(covariances[1:]) / covariances[0]
-        return float(annualised(sharpe(column, risk_free_per_period), periods_per_year, rho.tolist()))
 
-    return one(x) if x.ndim == 1 else np.array([one(column) for column in x.T])
+def lo_and_influence(
+    x: np.ndarray, periods_per_year: float, risk_free_per_period: float = 0.0
+) -> tuple[float, np.ndarray]:
+    """Lo's annualised Sharpe ratio of a series, and the contribution of each return to it, to first order.
+
+    The contributions are those to the Sharpe ratio times the factor that annualises, and those to the
+    autocorrelations times the derivatives of that factor.
+    """
+    q, z, own = periods_per_year, (x - x.mean()) / x.std(), sharpe(x, risk_free_per_period)
+    lags = min(_lags(x), math.ceil(q) - 1)
+    products = np.array([np.pad(z[lag:] * z[:-lag], (lag, 0)) for lag in range(1, lags + 1)]).reshape(lags, len(z))
+    rho, lag = products.mean(axis=1), np.arange(1, lags + 1)
+    weights = 1 - lag / (lags + 1)
+    ratio = float(annualised(own, q, (weights * rho).tolist()))
+    factor = ratio / own if own else math.sqrt(q)
+    slopes = -(factor**3) / q**2 * (q - lag) * weights
+    return ratio, factor * influence(x, risk_free_per_period) + own * slopes @ (products - rho[:, None] * z**2)
 
 
 def autocorrelation(x: Any) -> Any:
@@ -253,16 +249,13 @@ def risk_free_rate(annual_risk_free: float, risk_free_per_period: float | None, 
     rate = finite("risk_free_per_period", risk_free_per_period)
     q = positive("periods_per_year", periods_per_year)
     if not -LARGEST_RATE < rate <= LARGEST_RATE or abs(math.log1p(rate)) * q > math.log1p(LARGEST_RATE):
+        with np.errstate(over="ignore"):
+            yearly = 100 * np.expm1(q * np.log1p(max(rate, -0.99)))
         raise InvalidInputError(
-            f"a rate of {risk_free_per_period!r} per period would be {_percent(rate, q)} per year with {q:g} periods; "
-            f"if it is the annual rate pass annual_risk_free={risk_free_per_period!r}"
+            f"a rate of {risk_free_per_period!r} per period would be {yearly:.3g}% per year with {q:g} periods; if it "
+            f"is the annual rate pass annual_risk_free={risk_free_per_period!r}"
         )
     return rate
-
-
-def _percent(rate: float, periods_per_year: float) -> str:
-    with np.errstate(over="ignore"):
-        return f"{100 * np.expm1(periods_per_year * np.log1p(max(rate, -0.99))):.3g}%"
 
 
 def per_year(rate: float, periods_per_year: float) -> float:
@@ -286,11 +279,6 @@ def drawdown(x: Any) -> Any:
     return _out(drawdowns(x).max(axis=0))
 
 
-def traded(weights: Any, x: Any) -> np.ndarray:
-    """Share of wealth traded before each row, to hold ``weights`` (rows, columns) in it: 1 for a switch."""
-    return np.asarray(trades(weights, x).sum(axis=1) / 2)
-
-
 def trades(weights: Any, x: Any) -> np.ndarray:
     """Amount of each column bought or sold before each row (rows, columns), as a share of wealth.
 
@@ -310,25 +298,11 @@ def probabilistic_sharpe(sharpe: Any, se: Any, benchmark: float = 0.0) -> Any:
     return _out(ndtr((np.asarray(sharpe, float) - benchmark) / se))
 
 
-def minimum_track_record(
-    sharpe: float, benchmark: float = 0.0, skewness: float = 0.0, kurtosis: float = 3.0, confidence: float = 0.95
-) -> float:
-    """Number of returns needed for a Sharpe ratio to exceed the benchmark with this confidence [5]."""
-    from scipy.special import ndtri
-
-    if not sharpe > benchmark:
-        raise InvalidInputError(
-            f"sharpe must be above the benchmark {benchmark!r}, got {sharpe!r}; no record is long enough"
-        )
-    one = se_from_moments(sharpe, 2, skewness, kurtosis)  # of a record with n - 1 = 1
-    return float(1 + (one * ndtri(inside("confidence", confidence)) / (sharpe - benchmark)) ** 2)
-
-
 def track_record(sharpe: float, se: float, rows: int, confidence: float = 0.95) -> float:
     """Number of returns needed for a Sharpe ratio above 0 with this confidence, from its standard error over ``rows``.
 
-    With the standard error of independent returns it is :func:`minimum_track_record`; with a robust one it allows for
-    autocorrelation.
+    With the standard error of independent returns it is the minimum track record length [5]; with a robust one it
+    allows for autocorrelation.
     """
     from scipy.special import ndtri
 
@@ -419,8 +393,8 @@ def selection(
         # columns without common rows are assumed to be independent
         pairs = np.nan_to_num(correlations(x)).sum() - columns
         correlation = float(np.clip(pairs / (trials * (trials - 1)), 0.0, 1.0))
-    inflation = max(float(by_column(_inflation, x).mean()), 1.0)
-    sampling = float((1 - correlation) * inflation * (1 / (counts - 1)).mean())
+    inflation = by_column(lambda own: _one_by_one(lambda c: _long_run_variance(c) / c.var(), own), x)
+    sampling = float((1 - correlation) * max(inflation.mean(), 1.0) * (1 / (counts - 1)).mean())
     largest = max(given, sampling) if variance is None else not_negative("variance", variance)
     return Selection(trials, _effective(trials, correlation), correlation, largest, given, sampling)
 
@@ -463,12 +437,6 @@ def clustered(x: Any) -> np.ndarray:
     return np.column_stack([part.sum(axis=1) for part in parts])
 
 
-def _inflation(x: np.ndarray) -> Any:
-    """Long-run variance of returns relative to their variance, column by column."""
-    columns = x.reshape(len(x), -1).T
-    return _out(np.array([_long_run_variance(c) / c.var() for c in columns]).reshape(x.shape[1:]))
-
-
 def _effective(trials: int, correlation: float) -> float:
     """Number of independent trials with the same expected maximum."""
     from scipy.optimize import brentq
@@ -492,6 +460,11 @@ def by_column(estimate: Callable[[np.ndarray], Any], x: np.ndarray) -> np.ndarra
     if not np.isnan(x).any():
         return np.asarray(estimate(x))
     return np.array([estimate(column[~np.isnan(column)]) for column in x.T])
+
+
+def _one_by_one(estimate: Callable[[np.ndarray], float], x: np.ndarray) -> Any:
+    """An estimate of a series, or one for every column."""
+    return _out(np.array([estimate(column) for column in x.reshape(len(x), -1).T]).reshape(x.shape[1:]))
 
 
 def _series(x: Any, least: int = 2) -> np.ndarray:
