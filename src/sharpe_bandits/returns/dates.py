@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -67,22 +66,14 @@ def check_form(form: Any) -> str | None:
 def some_of(column: Any) -> list[Any]:
     """The values of a column that are not missing; only those of evenly spaced rows if the column is long."""
     rows = np.unique(np.linspace(0, max(len(column) - 1, 0), min(len(column), _LOOKED_AT)).astype(int))
-    cells = (plain_values(column[row : row + 1])[0] for row in rows)
+    cells = plain_values(column.take(rows)) if hasattr(column, "take") else [column[row] for row in rows]
     return [cell for cell in cells if not absent(cell)]
 
 
 def forms_of(column: Any) -> list[str]:
     """The formats that fit all dates of a text column, or a sample of them if the column is long."""
     texts = some_of(column)
-    return [form for form in FORMS if texts and all(by_form(text, form) is not None for text in texts)]
-
-
-def by_form(cell: Any, form: str) -> datetime.datetime | None:
-    """Text parsed as a date in this format; None if that fails."""
-    try:
-        return datetime.datetime.strptime(cell.strip(), form)
-    except Exception:  # not text, or in another format; an invalid format may raise other errors
-        return None
+    return [form for form in FORMS if texts and all(as_datetime(text, form) is not None for text in texts)]
 
 
 def remedy(column: Any) -> str | None:
@@ -90,34 +81,12 @@ def remedy(column: Any) -> str | None:
     forms = forms_of(column)
     if not forms:
         return None
-    first = next(cell for cell in plain_values(column) if not absent(cell))
-    means = [by_form(first, form) for form in forms]
+    first = some_of(column)[0]
+    means = (as_datetime(first, form) for form in forms)
     return ", or ".join(
-        f"date_format={form!r}" + (f" if {first!r} is {meant:%Y-%m-%d}" if meant is not None and len(forms) > 1 else "")
+        f"date_format={form!r}" + (f" if {first!r} is {str(meant[0])[:10]}" if meant and len(forms) > 1 else "")
         for form, meant in zip(forms, means, strict=True)
     )
-
-
-def refuse_digits(name: str, column: Any, place: Callable[[int], str]) -> None:
-    """Raise if a column holds dates in digits, years or row numbers, which would otherwise pass for prices."""
-    cells = plain_values(column)
-    if len(cells) < 4 or not all(isinstance(cell, str) or is_whole(cell) for cell in cells):
-        return
-    texts = [shown(cell) if is_whole(cell) else cell for cell in cells]
-    if not all(text.isdecimal() and len(text) < 20 for text in texts):
-        return
-    steps = {int(later) - int(earlier) for earlier, later in pairwise(texts)}
-    dated = all(len(text) in (6, 8) and as_datetime(text) is not None for text in texts)
-    if dated or steps in ({1}, {-1}):
-        what = "dates in digits" if dated else "years or row numbers"
-        remedy = f"date={shown(name)} if it holds the dates of the rows, or " if dated else ""
-        if not dated and 20_000 <= int(texts[0]) <= 80_000:  # 1954 to 2119
-            counted = "date_format='excel'"
-            remedy = f"date={shown(name)} and {counted} if it counts days as a spreadsheet does, or "
-        raise InvalidInputError(
-            f"column {shown(name)} seems to hold {what} ({place(0)}: {texts[0]}, {place(1)}: {texts[1]}), not prices "
-            f"or returns; pass {remedy}columns= with the intended columns"
-        )
 
 
 def read(
@@ -126,42 +95,47 @@ def read(
     """Dates (NaT if missing), in UTC if they have a time zone, and the zone of each (None without one)."""
     import pyarrow as pa
 
-    if form is not None:
-        return _read_form(name, column, place, form)
-    if isinstance(column, pa.Array) and pa.types.is_temporal(column.type):
-        if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
-            raise InvalidInputError(f"column {shown(name)} holds times of type {column.type}, which are not dates")
-        zone = getattr(column.type, "tz", None)
-        unit = "ns" if getattr(column.type, "unit", "") == "ns" else "us"
-        # in seconds first, which do not overflow for any type
-        seconds = column.cast(pa.timestamp("s", zone), safe=False).to_numpy(zero_copy_only=False)
-        outside = (seconds < _FIRST) | (seconds > _LAST)
-        if outside.any():
-            row = int(outside.argmax())
-            raise InvalidInputError(
-                f"column {shown(name)}, {place(row)}: a date must lie in the years 1 to 9999; correct it"
-            )
-        values = column.cast(pa.timestamp(unit, zone), safe=False).to_numpy(zero_copy_only=False)
-        return values.astype(f"datetime64[{unit}]"), [zone] * len(values)
-    iso = _iso_dates(column)
+    if form is None and isinstance(column, pa.Array) and pa.types.is_temporal(column.type):
+        return _read_arrow(name, column, place)
+    iso = _iso_dates(column) if form is None else None
     if iso is not None:
         return iso, [None] * len(iso)
     values = np.full(len(column), np.datetime64("NaT"), _UNIT)
-    zones: list[str | None] = []
+    zones: list[str | None] = [None] * len(column)
     for row, cell in enumerate(plain_values(column)):
-        zone = None
-        if not absent(cell):
-            found = as_datetime(cell)
-            if found is None:
-                other = remedy(column)
-                raise InvalidInputError(
-                    f"column {shown(name)}, {place(row)}: {shown(cell)} is not a date in the years 1 to 9999; write "
-                    "dates as 2020-01-31 or 2020-01-31T16:00:00-05:00 (other formats are not guessed"
-                    f"{f': pass {other}' if other else ''}), or delete the row if it is not part of the table"
-                )
-            values[row], zone = found
-        zones.append(zone)
+        if absent(cell):
+            continue
+        moment = as_datetime(cell, form)
+        if moment is None:
+            other, what = remedy(column), f"column {shown(name)}, {place(row)}: {shown(cell)} is not a date in the"
+            if form is not None:
+                fits = f"pass {other}" if other else "correct it, or pass another date_format="
+                raise InvalidInputError(f"{what} format {form!r}; {fits}")
+            raise InvalidInputError(
+                f"{what} years 1 to 9999; write dates as 2020-01-31 or 2020-01-31T16:00:00-05:00 (other formats are "
+                f"not guessed{f': pass {other}' if other else ''}), or delete the row if it is not part of the table"
+            )
+        values[row], zones[row] = moment
     return values, zones
+
+
+def _read_arrow(name: str, column: Any, place: Callable[[int], str]) -> tuple[np.ndarray, list[str | None]]:
+    import pyarrow as pa
+
+    if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
+        raise InvalidInputError(f"column {shown(name)} holds times of type {column.type}, which are not dates")
+    zone = getattr(column.type, "tz", None)
+    unit = "ns" if getattr(column.type, "unit", "") == "ns" else "us"
+    # in seconds first, which do not overflow for any type
+    seconds = column.cast(pa.timestamp("s", zone), safe=False).to_numpy(zero_copy_only=False)
+    outside = (seconds < _FIRST) | (seconds > _LAST)
+    if outside.any():
+        row = int(outside.argmax())
+        raise InvalidInputError(
+            f"column {shown(name)}, {place(row)}: a date must lie in the years 1 to 9999; correct it"
+        )
+    values = column.cast(pa.timestamp(unit, zone), safe=False).to_numpy(zero_copy_only=False)
+    return values.astype(f"datetime64[{unit}]"), [zone] * len(values)
 
 
 def _iso_dates(column: Any) -> np.ndarray | None:
@@ -178,35 +152,6 @@ def _iso_dates(column: Any) -> np.ndarray | None:
     except pa.ArrowInvalid:  # such as 30 February; the caller reports where it is
         return None
     return values if not (values < _FIRST).any() else None
-
-
-def _read_form(name: str, column: Any, place: Callable[[int], str], form: str) -> tuple[np.ndarray, list[str | None]]:
-    """Dates written in the given format."""
-    values = np.full(len(column), np.datetime64("NaT"), _UNIT)
-    zones: list[str | None] = [None] * len(values)
-    for row, cell in enumerate(plain_values(column)):
-        if absent(cell):
-            continue
-        try:
-            if form in NUMBERS:
-                start, per_day = NUMBERS[form]
-                moved = start + np.timedelta64(round(float(cell) * 86_400 * 10**6 / per_day), "us")
-                values[row] = moved if _FIRST <= moved <= _LAST else None
-            else:
-                found = datetime.datetime.strptime(cell.strip(), form)
-                if found.tzinfo is not None:
-                    zones[row] = str(found.tzinfo)
-                    found = found.astimezone(datetime.UTC).replace(tzinfo=None)
-                values[row] = found
-        except Exception:  # as in by_form, and numbers outside the range of dates
-            values[row] = np.datetime64("NaT")
-        if np.isnat(values[row]):
-            other = remedy(column)
-            raise InvalidInputError(
-                f"column {shown(name)}, {place(row)}: {shown(cell)} is not a date in the format {form!r}"
-                f"{f'; pass {other}' if other else '; correct it, or pass another date_format='}"
-            )
-    return values, zones
 
 
 def local(dates: np.ndarray, zones: Sequence[str | None]) -> np.ndarray | None:
@@ -261,14 +206,18 @@ def holds_dates(column: Any) -> bool:
     return not is_number(first) and as_datetime(first) is not None
 
 
-def as_datetime(cell: Any) -> tuple[np.datetime64, str | None] | None:
-    """A date, in UTC if it has a time zone, and that zone; None if the value is not a date."""
+def as_datetime(cell: Any, form: str | None = None) -> tuple[np.datetime64, str | None] | None:
+    """A date, in UTC if it has a time zone, and that zone; None if the value is not a date, or not in this format."""
     try:
-        found = _parsed(cell)
-        if found is None or found.tzinfo is None:
-            return None if found is None else (np.datetime64(found, "us"), None)
-        return np.datetime64(found.astimezone(datetime.UTC).replace(tzinfo=None), "us"), str(found.tzinfo)
-    except Exception:  # not a date, outside the calendar, or an error of a third-party time zone
+        if form in NUMBERS:
+            start, per_day = NUMBERS[form]
+            moment = start + np.timedelta64(round(float(cell) * 86_400 * 10**6 / per_day), "us")
+            return (moment, None) if _FIRST <= moment <= _LAST else None
+        day = _parsed(cell) if form is None else datetime.datetime.strptime(cell.strip(), form)
+        if day is None or day.tzinfo is None:
+            return None if day is None else (np.datetime64(day, "us"), None)
+        return np.datetime64(day.astimezone(datetime.UTC).replace(tzinfo=None), "us"), str(day.tzinfo)
+    except Exception:  # not a date, outside the calendar, or an error of a format or of a third-party time zone
         return None
 
 

@@ -97,30 +97,24 @@ def drafted(
     duplicate = next((name for name in named if times[name] > 1), None)
     if duplicate is not None:
         raise InvalidInputError(
-            f"two columns are called {shown(duplicate)}; give one of them another name{_two_lines(source, duplicate)}"
+            f"two columns are called {shown(duplicate)}; give one of them another name{_field_below(source)}"
         )
-    if dated is None and columns is None:
-        _refuse_long_form(source)
-        dates_of.refuse_digits(source.names[chosen[0]], source.columns[chosen[0]], source.place)
+    if columns is None:
+        _refuse_long_form(source, dated)
     names = [check_column(source.names[p]) for p in chosen]
     length = len(source.columns[chosen[0]])
     moments: np.ndarray | None = None
     zones: list[str | None] = []
     if dated is not None:
         moments, zones = dates_of.read(source.names[dated], source.columns[dated], source.place, date_format)
+    _refuse_times_of_day(source, dated, set(chosen), moments)
     # column by column first: writing into rows is slow
     draft = Draft(names, np.empty((len(names), length)).T, moments, zones, np.arange(length), source.place, notes)
     for number, position in enumerate(chosen):
         try:
             draft.values[:, number] = _numbers(draft, number, source.columns[position], source.text, written)
         except InvalidInputError as error:
-            hint = (
-                _with_time(source, dated, position)
-                or _field_below(source)
-                or _long_form(source, dated, position)
-                or _names_further_down(source, ";", 0)
-                or _numeric(source, chosen, str(error))
-            )
+            hint = _field_below(source) or _names_further_down(source, ";", 0) or _numeric(source, chosen, str(error))
             raise InvalidInputError(f"{error}{hint}") from None
     draft.values = np.ascontiguousarray(draft.values)
     return draft
@@ -142,51 +136,35 @@ def _begins_with_a_number(source: sources.Source, position: int) -> bool:
     return bool(cells) and _number(cells[0], source.text) is not None
 
 
-def _with_time(source: sources.Source, dated: int | None, position: int) -> str:
-    """Suggests both columns for ``date`` if a column holds times of day."""
-    cells = dates_of.some_of(source.columns[position])
-    if not cells or not all(isinstance(c, str) and _TIME_OF_DAY.fullmatch(c.strip()) for c in cells):
-        return ""
-    day, time = source.names[0 if dated is None else dated], source.names[position]
-    return f"; these are times of day: pass date=[{day!r}, {time!r}]"
+def _texts(column: Any) -> list[str]:
+    """A sample of a column of text, stripped; empty for numbers."""
+    import pyarrow as pa
+
+    if isinstance(column, pa.Array) and pa.types.is_primitive(column.type):
+        return []
+    return [cell.strip() for cell in dates_of.some_of(column) if isinstance(cell, str)]
 
 
-def time_column(source: sources.Source) -> int | None:
-    """Position of a column that holds times of day, if there is one."""
-    return next((k for k in range(len(source.columns)) if _with_time(source, None, k)), None)
+def _refuse_times_of_day(source: sources.Source, dated: int | None, read: set[int], dates: np.ndarray | None) -> None:
+    """Raise if a column holds times of day, and it would be read as numbers, or dates repeat without it."""
+    repeat = dates is not None and bool((np.diff(dates) == np.timedelta64(0)).any())
+    for k, column in enumerate(source.columns):
+        cells = _texts(column) if k in read or repeat else []
+        if cells and all(map(_TIME_OF_DAY.fullmatch, cells)):
+            day, time = source.names[0 if dated is None else dated], source.names[k]
+            raise InvalidInputError(f"column {shown(time)} holds times of day; pass date=[{day!r}, {time!r}]")
 
 
 def _field_below(source: sources.Source) -> str:
-    """Suggests ``field=`` if the line below the names says which number of an asset a column holds."""
+    """Suggests ``field=`` if the line below the names names the assets, or the numbers of each."""
     if source.skipped is None or len(source.columns) < 2 or len(source.columns[0]) < 3:
         return ""
     below, data = _cells(source, 0)[1:], _cells(source, 1)[1:]
-    usual = any(field in below for field in sources.FIELDS)
-    if not all(map(_is_name, below)) or any(map(_is_name, data)) or not (usual or len(set(below)) < len(below)):
+    names = [*below, *source.names[1:]]
+    field = next((usual for usual in sources.FIELDS if usual in names), None)
+    if not all(map(_is_name, below)) or any(map(_is_name, data)) or not (field or len(set(below)) < len(below)):
         return ""
-    field = next((usual for usual in sources.FIELDS if usual in below), below[0])
-    return f"; if the line below names the numbers of each asset, pass field={field!r}"
-
-
-def _two_lines(source: sources.Source, name: str) -> str:
-    """Suggests ``field=`` if a file seems to have two header lines."""
-    firsts = [sources.plain_values(column[:1]) for column in source.columns[1:]]
-    names = [first[0] for first in firsts if first]
-    if source.index is None and names and all(isinstance(n, str) and not _is_datum(n) for n in names):
-        field = next((usual for usual in sources.FIELDS if usual in names), name)
-        which = "assets" if field == name else "numbers of each asset"
-        return f", or pass field={field!r} if the line below names the {which}"
-    return ""
-
-
-def _long_form(source: sources.Source, dated: int | None, text: int) -> str:
-    """Suggests ``pivot=`` if dates repeat beside a column of text."""
-    if dated is None:
-        return ""
-    dates = sources.plain_values(source.columns[dated])
-    if 2 * len(set(map(shown, dates))) > len(dates) or not (pair := _pivot(source, text, dated)):
-        return ""
-    return f"; dates repeat: if the table has a row per date and {source.names[text]!r}, pass {pair}"
+    return f"; if the line below names the assets or their numbers, pass field={field or below[0]!r}"
 
 
 def _pivot(source: sources.Source, text: int, dated: int | None = None) -> str:
@@ -208,18 +186,21 @@ def _refuse_calendar(source: sources.Source, dated: int | None) -> None:
         raise InvalidInputError(f"dates are in the columns {listed(parts)}; pass date={parts!r}")
 
 
-def _refuse_long_form(source: sources.Source) -> None:
+def _refuse_long_form(source: sources.Source, dated: int | None) -> None:
     """Raise if a column of text has a few names that repeat: a row per observation of one of several assets."""
     for k in range(len(source.names)):
-        cells = [cell.strip() for cell in dates_of.some_of(source.columns[k]) if isinstance(cell, str)]
+        cells = _texts(source.columns[k]) if k != dated else []
         if len(cells) > 8 and 4 * len(set(cells)) <= len(cells) and all(map(_is_name, set(cells))):
-            columns = zip(source.names, source.columns, strict=True)
-            dated = next((f" and date={name!r}" for name, column in columns if dates_of.holds_dates(column)), "")
-            numeric = [p for p in range(len(source.names)) if _begins_with_a_number(source, p)]
+            dates = [] if dated is None else list(map(shown, sources.plain_values(source.columns[dated])))
+            if 2 * len(set(dates)) > len(dates):
+                return  # a row per date, beside some text
+            columns = zip(source.names, source.columns, strict=True) if dated is None else ()
+            date = next((f" and date={name!r}" for name, column in columns if dates_of.holds_dates(column)), "")
+            numeric = [p for p in range(len(source.names)) if p != dated and _begins_with_a_number(source, p)]
             raise InvalidInputError(
                 f"column {shown(source.names[k])} holds names that repeat ({listed(sorted(set(cells))[:3])}); if a row "
-                f"is an observation of one of them, pass {_pivot(source, k)}{dated}; if not, choose the columns of "
-                f"numbers with {_named(source, numeric)}"
+                f"is an observation of one of them, pass {_pivot(source, k, dated)}{date}; if not, choose the columns "
+                f"of numbers with {_named(source, numeric)}"
             )
 
 
@@ -261,10 +242,11 @@ def _cells(source: sources.Source, row: int) -> list[Any]:
 
 
 def _is_name(cell: Any) -> bool:
-    """Whether a cell holds text that is neither a number nor a date in any format."""
+    """Whether a cell holds text that is neither a number nor a date or time in any format."""
     if not isinstance(cell, str) or not cell.strip() or _is_datum(cell) or notation.remedy(cell) is not None:
         return False
-    return not (_LIKE_A_DATE.match(cell.strip()) or _LIKE_A_NUMBER.fullmatch(cell.strip()))
+    text = cell.strip()
+    return not (_LIKE_A_DATE.match(text) or _LIKE_A_NUMBER.fullmatch(text) or _TIME_OF_DAY.fullmatch(text))
 
 
 def _pass_names_in(source: sources.Source, row: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInputError, unknown
-from .dates import as_datetime, holds_dates, some_of
+from .dates import holds_dates, some_of
 from .options import Duplicates
 from .plausibility import FORMATS, time_of
 from .sources import Layout, Source, plain_values
@@ -20,11 +20,10 @@ def _refuse_unread_dates(source: Source, pivot: Sequence[str]) -> None:
         cells = some_of(column)
         if name in pivot or not cells:
             continue
-        digits = all(len(str(cell)) in (6, 8) and as_datetime(str(cell)) is not None for cell in cells)
         numbers = sorted({float(cell) for cell in cells if str(cell).isdecimal()})
-        what = time_of(np.array(numbers)) if len(numbers) > 3 else None
-        if holds_dates(column) or digits or what in FORMATS:
-            form = f" and date_format={FORMATS[what]!r}" if what in FORMATS and not digits else ""
+        what = time_of(np.array(numbers))
+        if holds_dates(column) or what == "dates in digits" or what in FORMATS:
+            form = f" and date_format={FORMATS[what]!r}" if what in FORMATS else ""
             raise InvalidInputError(f"column {name!r} seems to hold dates; pass date={name!r}{form}")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InvalidInputError
 from . import dates as dates_of
-from .draft import Draft, time_column
+from .draft import Draft
 from .options import Kind
 from .sources import Source
 from .statistics import autocorrelation, by_column
@@ -78,11 +78,10 @@ _PERCENT = 2.0
 def refuse(source: Source, table: Draft, kind: Kind, chosen: bool) -> None:
     """Raise if columns are not prices or returns, or if rows run backwards; columns that the user chose are trusted."""
     if not chosen:
-        _refuse_times(table)
+        _refuse_times(table, first_is_date=table.dates is None)
         if kind == "prices":
             _refuse_volumes(table.names)
             _refuse_twice(table.names)
-    _refuse_dates_without_time(source, table)
     if table.dates is None:
         taken = set(table.names)
         for name, column in zip(source.names, source.columns, strict=True):
@@ -90,19 +89,20 @@ def refuse(source: Source, table: Draft, kind: Kind, chosen: bool) -> None:
                 _refuse_backwards(table, name, column)
 
 
-def _refuse_times(table: Draft) -> None:
+def _refuse_times(table: Draft, first_is_date: bool) -> None:
     for number, name in enumerate(table.names):
-        what = time_of(table.values[:, number])
-        if what is not None:
-            first, second = table.values[:2, number]
-            form = FORMATS.get(what)
-            dated = f"date={name!r} and date_format={form!r}"
-            remedy = f"pass {dated} if it holds the dates of the rows" if form else "write dates as 2020-01-31"
-            raise InvalidInputError(
-                f"column {name!r} seems to hold {what} ({table.where(0)}: {first:.10g}, {table.where(1)}: "
-                f"{second:.10g}), not prices or returns; {remedy}, or pass columns= with the intended "
-                f"columns{_value([other for other in table.names if other != name])}"
-            )
+        what = time_of(table.values[:, number], first_is_date and number == 0)
+        if what is None:
+            continue
+        first, second = table.values[:2, number]
+        form = f" and date_format={FORMATS[what]!r}" if what in FORMATS else ""
+        dated = f"pass date={name!r}{form} if it holds the dates of the rows, or "
+        dated = {"decimal years": "write dates as 2020-01-31, or ", "years or row numbers": ""}.get(what, dated)
+        raise InvalidInputError(
+            f"column {name!r} seems to hold {what} ({table.where(0)}: {first:.10g}, {table.where(1)}: {second:.10g}), "
+            f"not prices or returns; {dated}pass columns= with the intended columns"
+            f"{_value([other for other in table.names if other != name])}"
+        )
 
 
 def _value(columns: list[str]) -> str:
@@ -110,8 +110,13 @@ def _value(columns: list[str]) -> str:
     return f": columns={columns!r}" if 0 < len(columns) <= _FEW else ""
 
 
-def time_of(values: np.ndarray) -> str | None:
-    """The kind of time that numbers look like if they rise, or fall, from row to row; None if they are not times."""
+def time_of(values: np.ndarray, may_count: bool = False) -> str | None:
+    """The kind of time that numbers look like; None if they are not times.
+
+    Except for dates in digits, they rise, or fall, from row to row; if they ``may_count``, steps of 1 are row numbers.
+    """
+    if len(values) >= 4 and all(map(_in_digits, values[:4])) and all(map(_in_digits, values)):
+        return "dates in digits"
     for some in (values[:100], values):  # the first rows rule out most columns
         if len(some) < 4 or not np.isfinite(some).all():
             return None
@@ -124,8 +129,15 @@ def time_of(values: np.ndarray) -> str | None:
             return what
     if _SERIALS[0] <= low and high <= _SERIALS[1] and set(steps.tolist()) <= _STEPS:
         return "spreadsheet date serial numbers"
+    if may_count and (steps == 1).all() and (values % 1 == 0).all():
+        return "years or row numbers"
     even = steps.max() <= min(1.0 + 1e-9, _UNEVEN * float(np.median(steps)))
     return "decimal years" if _YEARS[0] <= low and high <= _YEARS[1] and even else None
+
+
+def _in_digits(number: float) -> bool:
+    """Whether a number is a date such as 20200131 or 202001."""
+    return len(digits := f"{number:.0f}") in (6, 8) and number % 1 == 0 and dates_of.as_datetime(digits) is not None
 
 
 def _refuse_volumes(names: list[str]) -> None:
@@ -156,19 +168,6 @@ def _refuse_twice(names: list[str]) -> None:
         raise InvalidInputError(
             f"columns {twin!r} and {name!r} seem to be of one asset, without and with dividends and splits; pass "
             f"columns= without one of them{_value([other for other in names if other not in twins])}"
-        )
-
-
-def _refuse_dates_without_time(source: Source, table: Draft) -> None:
-    """Raise if dates repeat because times of day are in a column that is not read."""
-    if table.dates is None or len(table.dates) < 2 or not (np.diff(table.dates) == np.timedelta64(0)).any():
-        return
-    time = time_column(source)
-    if time is not None and source.names[time] not in table.names:
-        day = source.names[0 if source.index is None else source.index]
-        raise InvalidInputError(
-            f"dates repeat, and column {source.names[time]!r} holds times of day; pass date=[{day!r}, "
-            f"{source.names[time]!r}]"
         )
 
 
@@ -224,28 +223,13 @@ def _order(column: Any) -> int | None:
     cells = dates_of.some_of(column)
     if len(cells) < 3:
         return None
-    found = [order for read in _readings(cells) if (order := _direction(read)) is not None]
-    return max(found, key=lambda order: (order == 1, order == -1), default=None)
-
-
-def _readings(cells: list[Any]) -> list[list[Any]]:
-    """Every way to read all of these values as dates."""
     if all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in cells):
-        whole = [int(cell) for cell in cells if float(cell).is_integer()]
-        dates = [_date(number) for number in whole if len(str(number)) in (6, 8)]
-        if len(dates) == len(cells) and None not in dates:
-            return [dates]
-        return [cells] if time_of(np.array(cells, float)) else []
-    known = [_date(cell) for cell in cells]
-    if None not in known:
-        return [known]
-    return [[dates_of.by_form(cell, form) for cell in cells] for form in dates_of.forms_of(cells)]
-
-
-def _date(cell: Any) -> np.datetime64 | None:
-    """A date, in UTC if it has a time zone."""
-    found = dates_of.as_datetime(cell)
-    return None if found is None else found[0]
+        readings = [cells] if time_of(np.array(cells, float)) else []
+    else:  # in any format that fits all of them
+        by_form = ([dates_of.as_datetime(cell, form) for cell in cells] for form in (None, *dates_of.FORMS))
+        readings = [[moment[0] for moment in read if moment] for read in by_form if None not in read]
+    orders = [order for read in readings if (order := _direction(read)) is not None]
+    return max(orders, key=lambda order: (order == 1, order == -1), default=None)
 
 
 def _direction(read: list[Any]) -> int | None:
