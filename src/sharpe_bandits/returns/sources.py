@@ -68,7 +68,7 @@ class Layout:
                 f"there is no encoding {shown(self.encoding)}; common ones are 'latin-1', 'cp1252' and 'utf-16'"
             ) from None
         pair = self.pivot
-        if pair is not None and (isinstance(pair, str) or len(pair) != 2):
+        if pair is not None and not (isinstance(pair, (list, tuple)) and list(map(type, pair)) == [str, str]):
             raise InvalidInputError(
                 f"pivot must be two columns, of names and of numbers, as in ('ticker', 'close'), got {shown(pair)}"
             )
@@ -235,7 +235,9 @@ def _whole(column: Any) -> Any:
         whole = whole.storage
     if pa.types.is_dictionary(whole.type):
         whole = whole.dictionary_decode()
-    return plain_values(whole) if pa.types.is_nested(whole.type) or pa.types.is_run_end_encoded(whole.type) else whole
+    # Arrow has hardly any functions for views
+    odd = pa.types.is_nested(whole.type) or pa.types.is_run_end_encoded(whole.type) or "_view" in str(whole.type)
+    return plain_values(whole) if odd else whole
 
 
 def _pandas(source: Any, field: str | None) -> Source:
