@@ -293,3 +293,27 @@ def test_the_estimate_in_shadow_mode_is_unbiased(make):
         errors.append(campaign.status().shadow.policy - np.mean([COSTS[one.choice] for one in decisions]))
     assert abs(np.mean(errors)) < 4 * np.std(errors) / 5
     assert np.std(errors) < 1
+
+
+@pytest.mark.parametrize("direction", ["max", "min"])
+def test_the_lift_of_an_objective_with_a_feature_is_that_of_the_rewards(store, direction):
+    """The difference of two Sortino ratios, computed from the history; a covariance of rewards would not do."""
+    objective, sign = sb.Sortino(L=0.04, target=-0.1), 1.0 if direction == "max" else -1.0
+    campaign = store.campaign(
+        "lift", policy=sb.ScaleFreeUCB(objective=objective), arms=ARMS, control=ARMS[1], share=0.5, seed=3,
+        direction=direction,
+    )  # fmt: skip
+    chance = np.random.default_rng(4)
+    for _ in range(30):
+        told = {one: float(chance.exponential(1.0) - 1.0 + (one.arm == ARMS[0])) for one in campaign.ask(count=20)}
+        campaign.tell_many(told)
+    campaign.amend(5, -4.0)
+    ratios = []
+    for who in ("policy", "control"):
+        x = np.array([sign * row["reward"] for row in campaign.history().to_pylist() if row["by"] == who])
+        assert len(x) > 200
+        ratios.append((x.mean() + 0.1) / np.sqrt(0.04 + np.mean(np.minimum(x + 0.1, 0.0) ** 2)))
+    lift = campaign.status().lift
+    assert lift.value_difference == pytest.approx(sign * (ratios[0] - ratios[1]), rel=1e-9)
+    low, high = lift.value_interval
+    assert low < lift.value_difference < high

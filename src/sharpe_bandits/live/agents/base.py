@@ -31,7 +31,7 @@ from ...errors import (
 )
 from ...objectives import Objective, Statistics
 from ...play import state as arm_state
-from ...play.state import ArmState, Sums, anchor_of
+from ...play.state import ArmState, Sums
 from ...play.statistics import FEATURE, StatisticsLayout, layout_for, record_of
 from ...policies.base import AS_COSTS, MIN_PULLS_FOR_WARNING, Direction, Policy, policy_from_dict
 from . import state as states
@@ -328,11 +328,9 @@ class Agent:
         """
         i = self.number_of(arm)
         z = self.check_covariate(covariate)
-        x = real(reward)
-        if not is_supported_reward(x):
-            raise InvalidInputError(f"{unsupported_reward(reward, f'a reward of arm {arm!r}')}; nothing was recorded")
+        x = self._checked_reward(i, reward)
         with self._lock:
-            self._tell(i, self.as_told(x), z)
+            self._tell(i, x, z)
             if self._pending[i]:
                 self._end(i)
             else:  # a round that the caller chose to play
@@ -342,6 +340,14 @@ class Agent:
             self._warned |= warning is not None
         if warning is not None:
             warnings.warn(warning, RewardWarning, stacklevel=2)
+
+    def _checked_reward(self, i: int, reward: Any) -> float:
+        """A reward of arm number i as the policy sees it; raises if it is not in the supported range."""
+        x = real(reward)
+        if not is_supported_reward(x):
+            problem = unsupported_reward(reward, f"a reward of arm {self.arms[i]!r}")
+            raise InvalidInputError(f"{problem}; nothing was recorded")
+        return self.as_told(x)
 
     def check_covariate(self, covariate: float | None) -> float:
         """The covariate of a round, NaN if there is none; raises unless it is what the objective needs."""
@@ -395,7 +401,7 @@ class Agent:
         used = self._takes(i)
         if used:
             needs = self.policy.objective is not None and self.policy.objective.needs_covariate
-            self._tell(i, self.as_told(reward), self.check_covariate(covariate if needs else None))
+            self._tell(i, self._checked_reward(i, reward), self.check_covariate(covariate if needs else None))
         if pending:
             self._end(i)
         return used
@@ -492,15 +498,10 @@ class Agent:
         if self._over:
             raise CampaignOverError(f"{self._why_over()}; nothing was recorded")
         self._check_due(i)
-        sums = self._all.sums
-        d = x - float(anchor_of(x) if sums.pulls[i] == 0 else sums.anchor[i])
-        if not is_supported_reward(x):
-            problem = unsupported_reward(self.as_told(x), f"a reward of arm {self.arms[i]!r}")
-            raise InvalidInputError(f"{problem}; nothing was recorded")
         self._record(i, x, z)
         self.t += 1
         self._maximum[i] = max(self._maximum[i], x)
-        self._after(i, x, d, z)
+        self._after(i, x, z)
         if self.t % max(_LOOK, len(self.arms), 1 << max(self.t.bit_length() - 7, 0)) == 0:
             self._look()
 
@@ -524,8 +525,8 @@ class Agent:
     def _check_due(self, i: int) -> None:
         """Raise if a reward of this arm cannot be used now."""
 
-    def _after(self, i: int, x: float, d: float, z: float) -> None:
-        """Update the subclass's state after arm i has paid ``x``, its anchor plus ``d``, with the covariate ``z``."""
+    def _after(self, i: int, x: float, z: float) -> None:
+        """Update the subclass's state after arm i has paid ``x``, with the covariate ``z``."""
 
     def _by_arm(self, values: np.ndarray) -> dict[Any, Any]:
         return dict(zip(self.arms, values.tolist(), strict=True))

@@ -157,10 +157,11 @@ class EliminationAgent(Agent):
                 f"arm {self.arms[i]!r} {state}; ask() says {self.arms[self._choose()]!r}; nothing was recorded"
             )
 
-    def _after(self, i: int, x: float, d: float, z: float) -> None:
+    def _after(self, i: int, x: float, z: float) -> None:
         if self._now is not self._state:
             sums = self._now.sums
             sums.anchor[i] = self._state.sums.anchor[i]
+            d = x - float(sums.anchor[i])
             self._update(self._now.kept, i, 0, 0, sums.pulls[i] + 1.0, x, d, z, self._objective_arguments)
             arm_state.add(sums, i, d, 1.0)
         self._due[i] -= 1

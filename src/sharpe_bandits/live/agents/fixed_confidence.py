@@ -90,7 +90,7 @@ class FixedConfidenceAgent(Agent):
         if self.horizon is not None:
             self._rule.check_horizon(self.horizon, count)
 
-    def _after(self, i: int, x: float, d: float, z: float) -> None:
+    def _after(self, i: int, x: float, z: float) -> None:
         if i in self._pair:
             self._pair.remove(i)
         if not self._in_pilot and (not self._pair or self.t == self.horizon):

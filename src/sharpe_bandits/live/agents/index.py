@@ -106,7 +106,9 @@ class IndexAgent(Agent):
         """The arm that the pilot plays next; None once every arm was handed out often enough.
 
         An arm whose first rewards were lost has no index, and would never be played again. It is handed out once more
-        when ``PATIENCE`` times the pilot has passed, and each time after twice as many decisions.
+        when ``PATIENCE`` times the pilot has passed, and each time after twice as many decisions. This is not a rule of
+        the game (``play.choose.least_served``): in simulations every reward comes in the end, and with long delays it
+        would change their choices.
         """
         if self._piloted:
             return None
