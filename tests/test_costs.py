@@ -313,7 +313,7 @@ def test_a_plan_for_costs(table):
     assert [problem.names[k] for k in problem.right] == ["VWAP", "TWAP"]  # 13 and 12.6 bp
     plan = sb.plan(problem, budget=2000, runs=200)
     assert all(point.loss < 1 for point in plan.asked)
-    assert "TWAP (mean cost + 1 s.d. (bp) 12.6)" in str(plan).replace("\n", " ")
+    assert "TWAP (mean cost + 1 s.d. (bp) 12.60 ± 0.31)" in str(plan).replace("\n", " ")
 
 
 @pytest.mark.parametrize("use", [sb.rank, sb.compare])

@@ -169,7 +169,7 @@ def test_what_was_done_to_a_table_is_told():
         (lambda: sb.BestArmProblem.from_sharpes([1, 0], periods_per_year=0), ("periods_per_year", "252 for daily")),
         (
             lambda: sb.BestArmProblem.from_sharpes([1, 0], objective="mean"),
-            ("one of 'sharpe', 'rssr', 'mean-risk', got 'mean'",),
+            ("one of 'sharpe', 'rssr', 'mean-risk'", "got 'mean'"),
         ),
         (lambda: sb.BestArmProblem.from_sharpes([1, 0], L=-1.0), ("L must be", "got -1.0")),
         (lambda: sb.BestArmProblem.from_returns(table(A=[0.1, 0.2, 0.3])), ("at least 2 arms, got 1 columns",)),
@@ -255,3 +255,48 @@ def test_arms_that_are_observed_one_at_a_time_have_moments_of_their_own():
     assert problem.table is None
     means = [-1e-4 * orders["cost"][k::2].mean() for k in (0, 1)]
     assert [arm.mean for arm in problem.bandit.arms] == pytest.approx(means)
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [sb.Sortino(L=0.0), sb.objectives.Omega(L=0.0), sb.objectives.CVaR(0.2), sb.objectives.LogGrowth()],
+    ids=repr,
+)
+def test_objectives_that_need_more_than_two_moments(objective):
+    """Drawn as normal with the influence variance; against rewards drawn one by one, seen together or one at a time."""
+    problem = sb.BestArmProblem.from_sharpes([5.0, 3.0], volatility=[0.15, 0.16], objective=objective)
+    assert problem.values == pytest.approx([objective.true_value(arm) for arm in problem.bandit.arms])
+    uniform = sb.policies.UniformSampling(objective)
+    plan = sb.plan(problem, budget=600, policies=uniform, runs=4_000)
+    stated = {point.policy: point.error.mean for point in plan.asked}
+    study = sb.simulate(uniform, problem.bandit, horizon=600, runs=2_000, seed=3)
+    one_by_one = (study[uniform.name].recommended[:, 0] != problem.best[0]).mean()
+    assert stated[uniform.name] == pytest.approx(one_by_one, abs=0.035)
+    g, (a, b) = np.random.default_rng(4), problem.bandit.arms
+    x = g.normal([a.mean, b.mean], [math.sqrt(a.variance), math.sqrt(b.variance)], (2_000, 600, 2))
+    together = np.mean([np.argmax(objective.value_of(rewards)) != problem.best[0] for rewards in x])
+    assert stated["every arm seen in every period"] == pytest.approx(together, abs=0.025)
+
+
+def test_other_objectives_of_a_table():
+    """A column's own value counts, not that of normal rewards with its moments: the second has the worse tail."""
+    g = np.random.default_rng(5)
+    x = np.column_stack([g.normal(0, 0.01, 2000), 0.01 * g.standard_t(4, 2000) / math.sqrt(2)])
+    table = sb.read_returns(x, names=["normal", "heavy"], kind="returns", periods_per_year=252)
+    problem = sb.BestArmProblem.from_returns(table, objective="cvar")
+    shortfall = [-np.sort(column)[:100].mean() for column in x.T]
+    assert problem.values == pytest.approx(shortfall)
+    assert problem.names[problem.best[0]] == "normal"
+    assert "smallest expected shortfall of the worst 5%" in problem.conventions()[1]
+    early, late = (sb.plan(problem, budget=n, runs=400).asked[0].error.mean for n in (250, 4_000))
+    assert late < early
+    with pytest.raises(sb.errors.InvalidInputError, match="objectives of mean and variance"):
+        sb.BestArmProblem.from_gap(3, 1.0, 0.5, correlation=0.5, objective=sb.Sortino(L=0.0))
+
+
+def test_estimates_show_the_digits_that_their_errors_leave():
+    problem = sb.BestArmProblem.from_returns(exact([1.0, 0.5], 0.0, rows=2520))
+    error = math.sqrt(1 / 10)  # ten years
+    assert problem.errors == pytest.approx([error, error], rel=0.15)
+    assert re.search(r"A \(Sharpe ratio 1\.00 ± 0\.3\d\)", repr(problem))
+    assert "arm 1 (Sharpe ratio 1)" in repr(sb.BestArmProblem.from_gap(2, 1.0, 0.5))

@@ -56,7 +56,7 @@ def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_head
         "the table's 2,520 rows, resampled one by one and jointly for all arms, which preserves correlation "
         "between arms"
     )
-    assert words.answer(plan).endswith("if A (Sharpe ratio 3) is the best arm and the others are as assumed.")
+    assert words.answer(plan).endswith("if A (Sharpe ratio 3.00 ± 0.36) is the best arm and the others are as assumed.")
     jointly = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=4, bootstrap=True)
     assert jointly.bandit.jointly
     assert {arm.block for arm in jointly.bandit.arms} == {4.0}

@@ -13,19 +13,24 @@ import numpy as np
 
 from ..arms.base import Arm
 from ..arms.normal import Normal
-from ..objectives import Statistics
+from ..objectives import Objective, Statistics
 from ..play.elimination import accept_or_drop, drop_worst, share_equally
 from ..policies.base import EliminationPolicy
 
 
-def drawn_directly(policies: Iterable[EliminationPolicy], arms: Iterable[Arm]) -> bool:
-    """Whether means and variances of phases are sufficient: rewards are normal, and pulls do not depend on them."""
+def drawn_directly(
+    policies: Iterable[EliminationPolicy], arms: Iterable[Arm], asymptotic: Objective | None = None
+) -> bool:
+    """Whether means and variances of phases are sufficient: rewards are normal, and pulls do not depend on them.
+
+    Values of the objective ``asymptotic`` are drawn directly too.
+    """
     # with one recommended arm, accept_or_drop drops the worst
     return all(type(arm) is Normal for arm in arms) and all(
         p.share is share_equally
         and p.decide_on in (drop_worst, accept_or_drop)
         and p.n_recommended == 1
-        and not (p.objective is not None and p.objective.has_feature)
+        and (p.objective == asymptotic or not (p.objective is not None and p.objective.has_feature))
         for p in policies
     )
 
@@ -38,31 +43,20 @@ def recommended(
     runs: int,
     generator: np.random.Generator,
     correlation: float = 0.0,
+    goal: Objective | None = None,
 ) -> np.ndarray:
-    """The arm that a policy recommends in each run with this budget.
+    """The arm that a policy recommends in each run with this budget; :func:`drawn_directly` must hold.
 
-    Parameters
-    ----------
-    policy : EliminationPolicy
-        for which :func:`drawn_directly` holds
-    mean, variance : numpy.ndarray
-        of the arms' rewards
-    budget, runs : int
-        rounds of a run, and number of runs
-    generator : numpy.random.Generator
-        source of randomness
-    correlation : float, optional
-        of every arm with a benchmark that is seen in every round: estimates are adjusted for it. Its beta counts as
-        known, whose error is of second order
+    ``mean`` and ``variance`` are those of the arms' rewards. With a ``correlation`` of every arm with a benchmark that
+    is seen in every round, estimates are adjusted for it; its beta counts as known, whose error is of second order.
+    Arms are compared by the ``goal``, by default the policy's objective: if that needs more than two moments, values
+    and the variances of their influence functions are given as ``mean`` and ``variance``, and the goal is the mean.
     """
-    explained = correlation * correlation
-    policy.check_horizon(budget, len(mean))
-    goal = policy.objective
+    explained, goal = correlation * correlation, goal or policy.objective
     assert goal is not None  # every elimination policy has one
+    policy.check_horizon(budget, len(mean))
     alive: np.ndarray = np.tile(np.arange(len(mean)), (runs, 1))
-    count = 0
-    average: np.ndarray = np.zeros(alive.shape)
-    squares: np.ndarray = np.zeros(alive.shape)
+    count, average, squares = 0, np.zeros(alive.shape), np.zeros(alive.shape)
     for pulls, keep in policy.phases(budget, len(mean)):
         if not policy.keeps_samples:
             count, average, squares = 0, np.zeros(alive.shape), np.zeros(alive.shape)

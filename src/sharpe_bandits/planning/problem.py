@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
 from .._support.names import repeats_counted
-from .._support.validation import finite, not_negative, one_of, positive, real, true_or_false, whole
+from .._support.validation import finite, not_negative, positive, real, true_or_false, whole
 from ..arms.bandit import Bandit
 from ..arms.bandit import bootstrap as resampled
 from ..arms.base import Arm
 from ..arms.discrete import numbers
 from ..arms.normal import Normal
 from ..errors import InvalidInputError, shown
-from ..objectives import RSSR, MeanRisk, Objective, Sharpe, Statistics, gaps_of, usual_regulariser
+from ..objectives import RSSR, Objective, Sharpe, Statistics, gaps_of, usual_regulariser
 from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SequentialHalving, SuccessiveRejects, SuRSR, UniformSampling
+from ..results.metrics import in_digits
 from ..returns.resampling import LEAST_FOR_BLOCKS, block_length, check_block, resampled_rows
+from ..returns.statistics import se_of_mean
 from ..returns.table import table_of
-from ..returns.yardstick import Yardstick
+from ..returns.yardstick import Criterion, CriterionName, criterion
 
-#: What makes an arm best.
-Criterion = Literal["sharpe", "rssr", "mean-risk"]
 VOLATILITY, PERIODS = 0.15, 252.0
+_RATIO = "annualised Sharpe ratio"
 #: Maximum number of arms that differ by a gap.
 MOST_ARMS = 100_000
 #: Remark on every problem whose arms come from a table.
 _ESTIMATES = "These values are estimates from the table; the best of several tends to look better than it is."
+#: Remark on problems whose objective needs more than two moments.
+_ASYMPTOTIC = (
+    "Estimates from n rewards are drawn as normal, with the variance of the objective's influence function over n."
+)
 #: Remark on problems all of whose Sharpe ratios are negative.
 _LOSING = (
     "every Sharpe ratio is below 0, where it rewards volatility: of two arms with the same loss the riskier one counts "
@@ -38,11 +43,13 @@ _LOSING = (
 )
 #: Resamples of a table computed at a time.
 _ABREAST = 100
+#: Quantiles of normal rewards over which influence variances are averaged.
+_QUANTILES = (np.arange(20_000) + 0.5) / 20_000
 
 
 @dataclass(frozen=True, repr=False)
 class BestArmProblem:
-    """Arms, one of which is the best: by Sharpe ratio, RSSR, or mean and risk.
+    """Arms, one of which is the best: by Sharpe ratio, RSSR, mean and risk, or any other objective.
 
     Created by :meth:`from_gap`, :meth:`from_sharpes` or :meth:`from_returns`.
 
@@ -56,18 +63,23 @@ class BestArmProblem:
         what "best" means
     rewards : str
         how rewards are drawn, as text for the headline of a plan
+    shown : Criterion
+        what is shown of arms, and what tolerance and expected loss are about
     tolerance : float, optional
-        largest shortfall of annualised Sharpe ratio, or of the value shown, at which an arm is still a right choice
+        largest shortfall of the value shown at which an arm is still a right choice
     table : numpy.ndarray | None, optional
         (rows, columns) excess returns from which the arms were estimated, if any
     block : float | None, optional
         mean length of the resampled blocks of rows when every arm is seen, if there is a table
     notes, remarks : tuple[str, ...], optional
         what was done to a table when it was read, and what is doubtful about it
-    yardstick : Yardstick | None, optional
-        how mean and risk are shown, if arms are judged by them
     correlation : float, optional
         of every arm with a benchmark that is seen in every period, and that policies adjust their estimates for
+    errors : numpy.ndarray | None, optional
+        standard errors of the values shown, if arms were estimated
+    asymptotic : tuple[numpy.ndarray, numpy.ndarray] | None, optional
+        values of the arms and variances of their influence functions, if the objective needs more than two moments:
+        estimates from n rewards are then drawn as normal, with that variance over n
 
     Examples
     --------
@@ -83,37 +95,25 @@ class BestArmProblem:
     periods_per_year: float
     objective: Objective
     rewards: str
+    shown: Criterion
     tolerance: float = 0.0
     table: np.ndarray | None = None
     block: float | None = None
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    yardstick: Yardstick | None = None
     correlation: float = 0.0
+    errors: np.ndarray | None = None
+    asymptotic: tuple[np.ndarray, np.ndarray] | None = None
 
     @classmethod
-    def from_gap(
-        cls,
-        arms: int,
-        best_sharpe: float,
-        gap: float,
-        *,
-        volatility: float | Sequence[float] = VOLATILITY,
-        periods_per_year: float = PERIODS,
-        objective: Criterion = "sharpe",
-        L: float | None = None,
-        tolerance: float = 0.0,
-        correlation: float = 0.0,
-    ) -> BestArmProblem:
-        """One arm with an annualised Sharpe ratio of ``best_sharpe``, the others with ``gap`` less."""
+    def from_gap(cls, arms: int, best_sharpe: float, gap: float, **options: Any) -> BestArmProblem:
+        """One arm with an annualised Sharpe ratio of ``best_sharpe``, the others with ``gap`` less; options are those
+        of :meth:`from_sharpes`.
+        """
         whole("arms", arms, 2, MOST_ARMS)
         best = finite("best_sharpe", best_sharpe)
         positive("gap", gap, "it is the difference in annualised Sharpe ratio between the best arm and the others")
-        sharpes = [best] + [best - gap] * (arms - 1)
-        return cls.from_sharpes(
-            sharpes, volatility=volatility, periods_per_year=periods_per_year, objective=objective, L=L,
-            tolerance=tolerance, correlation=correlation,
-        )  # fmt: skip
+        return cls.from_sharpes([best] + [best - gap] * (arms - 1), **options)
 
     @classmethod
     def from_sharpes(
@@ -122,15 +122,17 @@ class BestArmProblem:
         *,
         volatility: float | Sequence[float] = VOLATILITY,
         periods_per_year: float = PERIODS,
-        objective: Criterion = "sharpe",
+        objective: CriterionName | Objective = "sharpe",
         L: float | None = None,
         tolerance: float = 0.0,
         correlation: float = 0.0,
     ) -> BestArmProblem:
         """Arms with these annualised Sharpe ratios and volatilities (one volatility for all, or one each).
 
-        Rewards are normal with mean S·v/p and standard deviation v/√p; p is the number of periods per year. Any arm
-        whose annualised Sharpe ratio is within ``tolerance`` of the best one's is a right choice. ``correlation`` is
+        Rewards are normal with mean S·v/p and standard deviation v/√p; p is the number of periods per year. The best
+        arm is that of the ``objective``, whatever it needs of the rewards. Any arm whose value (the annualised Sharpe
+        ratio, unless arms are judged by another objective) is within ``tolerance`` of the best one's is a right choice.
+        ``correlation`` is
         that of every arm with a benchmark, seen in every period, that policies adjust their estimates for
         (:class:`~sharpe_bandits.objectives.Adjusted`): it leaves 1 - correlation^2 of the variance.
         """
@@ -157,9 +159,14 @@ class BestArmProblem:
                 f"normal rewards, independent over time, with a correlation of {real(correlation):g} with a benchmark "
                 "that is seen in every period and adjusted for"
             )
-        problem = cls._of(arms, names, periods, objective, L, how, tolerance)
-        problem = replace(problem, correlation=real(correlation))
-        return replace(problem, remarks=(_LOSING,)) if given.max() < 0 and objective != "mean-risk" else problem
+        problem = cls._of(arms, names, periods, _judged(objective, arms, L, periods), how, tolerance)
+        if correlation and problem.asymptotic is not None:
+            raise InvalidInputError(
+                f"correlation={correlation!r} is for objectives of mean and variance, such as 'sharpe'; leave it out, "
+                f"or simulate {problem.objective!r} on a FactorBandit"
+            )
+        losing = given.max() < 0 and problem.objective.rewards_risk_of_losses
+        return replace(problem, correlation=real(correlation), remarks=(_LOSING,) if losing else ())
 
     @classmethod
     def from_returns(
@@ -170,7 +177,7 @@ class BestArmProblem:
         block: float | None = None,
         annual_risk_free: float = 0.0,
         risk_free_per_period: float | None = None,
-        objective: Criterion | None = None,
+        objective: CriterionName | Objective | None = None,
         aversion: float = 1.0,
         L: float | None = None,
         tolerance: float = 0.0,
@@ -187,8 +194,9 @@ class BestArmProblem:
             from :func:`read_returns`; or a file, frame or other table, with options of that function
         bootstrap : bool, optional
             whether policies that see one arm per period also play on such rows; otherwise they play on normal rewards
-            with the moments of the columns, independent over time, which is much faster. Seen one at a time, columns
-            cannot be compared row by row, so that their correlation hardly matters
+            with the moments of the columns, independent over time, which is much faster (or, for objectives that need
+            more than two moments, on normal estimates with the columns' influence variances). Seen one at a time,
+            columns cannot be compared row by row, so that their correlation hardly matters
         block : float | None, optional
             mean length of blocks in rows, 1 for rows one by one; by default chosen from the data, as in :func:`rank`,
             or 1 if there are too few rows
@@ -196,25 +204,21 @@ class BestArmProblem:
             annual rate, 0.02 for 2%, subtracted from every return
         risk_free_per_period : float | None, optional
             the rate per period, instead of the annual one
-        objective : Criterion | None, optional
-            "sharpe", the default; "rssr"; or "mean-risk", the only one for costs
+        objective : CriterionName | Objective | None, optional
+            "sharpe", the default; "mean-risk", the default for costs; any other name that :func:`rank` knows; or any
+            objective, such as ``Sortino(L=0)``, of returns above the hurdle
         aversion : float, optional
             mean that a unit of standard deviation is worth, for "mean-risk"
         L : float | None, optional
             regulariser
         tolerance : float, optional
-            any arm whose annualised Sharpe ratio is within this of the best one's is a right choice
+            any arm whose value (see :meth:`from_sharpes`) is within this of the best one's is a right choice
         **reading : Any
             how a table is read; see :func:`read_returns`
         """
         returns = table_of(source, reading)
         costs = returns.direction == "min"
-        criterion: Criterion = ("mean-risk" if costs else "sharpe") if objective is None else objective
-        if costs and one_of("objective", criterion, get_args(Criterion)) != "mean-risk":
-            raise InvalidInputError(
-                f"objective={criterion!r} rewards risk where every mean is below 0, as for costs; pass "
-                "objective='mean-risk'"
-            )
+        by: CriterionName | Objective = ("mean-risk" if costs else "sharpe") if objective is None else objective
         _at_least_two(len(returns.names), "columns")
         if not returns.complete and true_or_false("bootstrap", bootstrap):
             raise InvalidInputError(
@@ -241,12 +245,17 @@ class BestArmProblem:
             arms: Sequence[Arm] = resampled(excess, block=block if together else None, jointly=together).arms
         else:
             arms = [Normal(float(column.mean()), variance=float(column.var(ddof=1))) for column in columns]
-        problem = cls._of(
-            arms, returns.names, periods, criterion, L, _drawn(rows, block, bootstrap), tolerance,
-            bootstrap and block > 1, aversion, costs,
-        )  # fmt: skip
-        losses = () if criterion == "mean-risk" else returns.losses(rate, "pass objective='mean-risk'")
-        remarks = (*losses, *returns.remarks)
+        judged = _judged(by, arms, L, periods, aversion, costs)
+        risky = judged[0].rewards_risk_of_losses
+        if costs and risky:
+            raise InvalidInputError(
+                f"objective={by!r} rewards risk where every mean is below 0, as for costs; pass objective='mean-risk'"
+            )
+        how = _drawn(rows, block, bootstrap)
+        if judged[0].has_feature:
+            how = how.replace("independent normal rewards", "independent normal estimates of each column's value")
+        problem = cls._of(arms, returns.names, periods, judged, how, tolerance, bootstrap and block > 1, columns)
+        remarks = (*(returns.losses(rate, "pass objective='mean-risk'") if risky else ()), *returns.remarks)
         if not returns.complete:  # rows cannot be resampled
             estimated = "every arm has the mean and the standard deviation of its own rows"
             rewards = "independent normal rewards"
@@ -259,26 +268,20 @@ class BestArmProblem:
         arms: Sequence[Arm],
         names: Sequence[str],
         periods: float,
-        objective: Criterion,
-        L: float | None,
+        judged: tuple[Objective, Criterion],
         rewards: str,
         tolerance: float,
         jointly: bool = False,
-        aversion: float = 1.0,
-        costs: bool = False,
+        columns: Sequence[np.ndarray] | None = None,
     ) -> BestArmProblem:
-        one_of("objective", objective, get_args(Criterion))
-        smallest = min(arm.variance for arm in arms)
-        goal: Objective
-        yardstick = None
-        if objective == "mean-risk":
-            goal, yardstick = MeanRisk(aversion), Yardstick(0.0, float(aversion), periods, costs)
-        elif objective == "rssr":
-            goal = RSSR(usual_regulariser(smallest) if L is None else positive("L", L), signed=True)
-        else:
-            goal = Sharpe(0.0 if L is None else positive("L", L))
-        bandit = Bandit(arms, names, jointly=jointly)
-        problem = cls(bandit, periods, goal, rewards, not_negative("tolerance", tolerance), yardstick=yardstick)
+        (goal, shown), tolerance = judged, not_negative("tolerance", tolerance)
+        errors = None
+        if columns is not None:
+            errors = abs(shown.factor) * np.array([se_of_mean(shown.objective.influence(own)) for own in columns])
+        problem = cls(
+            Bandit(arms, names, jointly=jointly), periods, goal, rewards, shown, tolerance,
+            errors=errors, asymptotic=_asymptotic(goal, arms, columns) if goal.has_feature else None,
+        )  # fmt: skip
         if len(problem.best) == len(arms):
             raise InvalidInputError(
                 f"all {len(arms)} arms have the same {problem.objective_name}, so there is no single best arm; "
@@ -319,30 +322,33 @@ class BestArmProblem:
         """Annualised volatilities."""
         return np.sqrt([arm.variance * self.periods_per_year for arm in self.bandit.arms])
 
+    def true_values(self, objective: Objective) -> np.ndarray:
+        """Values of the arms: those of the table's columns if the objective needs more than two moments."""
+        if self.asymptotic is not None and objective == self.objective:
+            return self.asymptotic[0]
+        return np.asarray(self.bandit.true_values(objective, 0, 1)[0])
+
     @property
     def values(self) -> np.ndarray:
-        """What tolerance and expected loss are about: annualised Sharpe ratios, or mean and risk as they are shown."""
-        if self.yardstick is None:
-            return self.sharpes
-        arms = self.bandit.arms
-        return np.array([self.yardstick.factor * self.yardstick.value(a.mean, a.variance) for a in arms])
+        """What tolerance and expected loss are about: annualised Sharpe ratios, or values of another objective."""
+        return self.shown.factor * self.true_values(self.shown.objective)
 
     @property
     def value_name(self) -> str:
         """The name of these values."""
-        return "annualised Sharpe ratio" if self.yardstick is None else self.yardstick.name
+        return self.shown.name
 
     @property
     def objective_name(self) -> str:
         """The name of the objective in a sentence."""
-        if self.yardstick is not None:
-            return self.yardstick.name
+        if self.shown.name != _RATIO:
+            return self.shown.name
         return "RSSR" if isinstance(self.objective, RSSR) else "Sharpe ratio"
 
     @property
     def best(self) -> tuple[int, ...]:
         """The best arm, by number; several if they tie."""
-        return tuple(np.flatnonzero(gaps_of(self.bandit.true_values(self.objective, 0, 1))[0] == 0).tolist())
+        return tuple(np.flatnonzero(gaps_of(self.true_values(self.objective)) == 0).tolist())
 
     @property
     def shortfalls(self) -> np.ndarray:
@@ -358,7 +364,7 @@ class BestArmProblem:
     @property
     def best_in_words(self) -> str:
         """The best arm with its value; several if they tie."""
-        return self._called(self.best, "Sharpe ratio " if self.yardstick is None else f"{self.yardstick.name} ")
+        return self._called(self.best, f"{self.shown.name.removeprefix('annualised ')} ")
 
     def estimates(self, periods: int, runs: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Means and variances (runs, arms) of the rewards of every arm over this number of periods."""
@@ -378,32 +384,34 @@ class BestArmProblem:
         centre = self.table.mean(axis=0)
         away = self.table - centre
         both = np.hstack([away, away**2])
-        means, variances = np.empty((runs, self.K)), np.empty((runs, self.K))
-        for first in range(0, runs, _ABREAST):
-            part = slice(first, min(first + _ABREAST, runs))
-            counts = [
-                np.bincount(resampled_rows(generator, len(away), periods, self.block), minlength=len(away))
-                for _ in range(part.stop - first)
-            ]
-            sums = np.array(counts, float) @ both / periods
-            means[part], squares = sums[:, : self.K], sums[:, self.K :]
-            variances[part] = (squares - means[part] ** 2) * periods / (periods - 1)
-        return centre + means, np.maximum(variances, 0.0)
+        sums = np.concatenate([counts @ both / periods for counts in self._resamples(periods, runs, generator)])
+        means, squares = sums[:, : self.K], sums[:, self.K :]
+        return centre + means, np.maximum((squares - means**2) * periods / (periods - 1), 0.0)
 
-    def _rewards(self, periods: int, generator: np.random.Generator) -> np.ndarray:
-        """Rewards (periods, arms) of every arm over this number of periods, as those of :meth:`estimates`."""
-        if self.table is None or self.block is None:
-            (mean,), (variance,) = self.bandit.truth(0, 1)
-            return generator.normal(mean, np.sqrt(variance), (periods, self.K))
-        return np.asarray(self.table[resampled_rows(generator, len(self.table), periods, self.block)])
+    def _resamples(self, periods: int, runs: int, generator: np.random.Generator) -> Iterator[np.ndarray]:
+        """How often each row of the table occurs in resamples (runs, rows), in batches."""
+        assert self.table is not None
+        assert self.block is not None
+        for first in range(0, runs, _ABREAST):
+            yield np.array([
+                np.bincount(resampled_rows(generator, len(self.table), periods, self.block), minlength=len(self.table))
+                for _ in range(min(_ABREAST, runs - first))
+            ], float)  # fmt: skip
 
     def leaders(self, periods: int, runs: int, generator: np.random.Generator) -> np.ndarray:
         """The arm that looks best in each run, with every arm seen for this number of periods."""
-        if self.objective.has_feature:
-            samples = (self._rewards(periods, generator) for _ in range(runs))
-            return np.array([int(np.argmax(self.objective.value_of(rewards))) for rewards in samples])
-        mean, variance = self.estimates(periods, runs, generator)
-        return np.asarray(self.objective.value(Statistics(mean=mean, variance=variance)).argmax(axis=1))
+        if self.asymptotic is None:
+            mean, variance = self.estimates(periods, runs, generator)
+            return np.asarray(self.objective.value(Statistics(mean=mean, variance=variance)).argmax(axis=1))
+        if self.table is None:
+            value, noise = self.asymptotic
+            return (value + np.sqrt(noise / periods) * generator.standard_normal((runs, self.K))).argmax(axis=1)
+        columns = self.table.T
+        values = [
+            np.array([self.objective.value_of_resamples(counts, column) for column in columns])
+            for counts in self._resamples(periods, runs, generator)
+        ]
+        return np.concatenate(values, axis=1).argmax(axis=0)
 
     def policies(self) -> list[EliminationPolicy]:
         """The default policies: halving, rejects and uniform sampling on the objective."""
@@ -414,24 +422,23 @@ class BestArmProblem:
 
     def conventions(self) -> list[str]:
         """The assumptions, in sentences."""
-        goal = self.objective
         volatilities = self.volatilities
         stated = (
             f"{volatilities[0]:.4g}"
             if np.allclose(volatilities, volatilities[0])
             else f"{volatilities.min():.4g} to {volatilities.max():.4g}"
         )
-        if isinstance(goal, (RSSR, Sharpe)):
-            formula = "m·|m| / (L + v)" if isinstance(goal, RSSR) else "m / (L + √v)"
+        if self.shown.name == _RATIO:
+            formula = "m·|m| / (L + v)" if isinstance(self.objective, RSSR) else "m / (L + √v)"
             best = (
                 f"Best is the arm with the largest {self.objective_name} {formula} of mean m and variance v per "
-                f"period, L = {goal.L:.4g}. {self._order()}"
+                f"period, L = {self.objective.arguments()[0]:.4g}. {self._order()}"
             )
         else:
-            order = "smallest" if self.yardstick is not None and self.yardstick.costs else "largest"
+            order = "smallest" if self.shown.factor < 0 else "largest"
             best = f"Best is the arm with the {order} {self.value_name}, per period."
         return [
-            f"{self.K} arms with {self.value_name} of {_listed(self.values)}, annualised volatility {stated}, "
+            f"{self.K} arms with {self.value_name} of {self._listed()}, annualised volatility {stated}, "
             f"{self.periods_per_year:g} periods per year. A reward is the return of one period.",
             best,
             *(
@@ -443,13 +450,14 @@ class BestArmProblem:
                 else []
             ),
             *([_ESTIMATES] if self.table is not None else []),
+            *([_ASYMPTOTIC] if self.asymptotic is not None else []),
             "A round is one period, in which only the reward of the chosen arm is seen.",
             *([f"When the table was read: {'; '.join(self.notes)}."] if self.notes else []),
         ]
 
     def _order(self) -> str:
         """Whether the objective orders arms differently from their Sharpe ratios, in a sentence."""
-        pure, own = (gaps_of(self.bandit.true_values(goal, 0, 1))[0] for goal in (Sharpe(0.0), self.objective))
+        pure, own = (gaps_of(self.true_values(goal)) for goal in (Sharpe(0.0), self.objective))
         top = np.flatnonzero(pure == 0).tolist()
         if top != list(self.best):
             return (
@@ -462,7 +470,14 @@ class BestArmProblem:
         return "Here it orders arms as the plain Sharpe ratio does."
 
     def _called(self, numbers: Iterable[int], what: str = "") -> str:
-        return " and ".join(f"{self.names[k]} ({what}{self.values[k]:.4g})" for k in numbers)
+        values, errors = self.values, np.zeros(self.K) if self.errors is None else self.errors
+        return " and ".join(f"{self.names[k]} ({what}{_with_error(values[k], errors[k])})" for k in numbers)
+
+    def _listed(self) -> str:
+        """The values, with repeats counted: ``1, 0.7 ×7``."""
+        form = ".4g" if self.errors is None else in_digits(float(self.errors.min()))
+        texts = repeats_counted(f"{v:{form}}" for v in self.values)
+        return ", ".join(texts if len(texts) <= 12 else [*texts[:5], "…", *texts[-5:]])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that describes the problem."""
@@ -503,7 +518,38 @@ def _at_least_two(count: int, what: str) -> None:
         raise InvalidInputError(f"a best arm is chosen among at least 2 arms, got {count} {what}")
 
 
-def _listed(values: np.ndarray) -> str:
-    """Numbers with repeats counted: ``1, 0.7 ×7``."""
-    shown = repeats_counted(f"{v:.4g}" for v in values)
-    return ", ".join(shown if len(shown) <= 12 else [*shown[:5], "…", *shown[-5:]])
+def _with_error(value: float, se: float) -> str:
+    """A value as given, or an estimate with the digits that its standard error leaves."""
+    return f"{value:{in_digits(se)}} ± {se:{in_digits(se)}}" if se else f"{value:.4g}"
+
+
+def _judged(
+    by: CriterionName | Objective,
+    arms: Sequence[Arm],
+    L: float | None,
+    periods: float,
+    aversion: float = 1.0,
+    costs: bool = False,
+) -> tuple[Objective, Criterion]:
+    """The objective of this name, or as given, and what is shown of arms."""
+    if isinstance(by, Objective):
+        return by, Criterion(repr(by), by)
+    chosen = criterion(by, usual_regulariser(min(arm.variance for arm in arms)) if L is None else positive("L", L),
+                       aversion, periods, costs)  # fmt: skip
+    if by == "sharpe" and L is not None:
+        return Sharpe(L), chosen
+    return chosen.objective, criterion("sharpe", 1.0, 1.0, periods) if by == "rssr" else chosen
+
+
+def _asymptotic(
+    goal: Objective, arms: Sequence[Arm], columns: Sequence[np.ndarray] | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Values of arms and the variances of their influence functions: of columns, or of normal rewards."""
+    from scipy.special import ndtri
+
+    if columns is None:
+        values = [goal.true_value(arm) for arm in arms]
+        columns = [arm.mean + math.sqrt(arm.variance) * ndtri(_QUANTILES) for arm in arms]
+    else:
+        values = [float(goal.value_of(column)) for column in columns]
+    return np.array(values), np.array([goal.influence(column).var() for column in columns])

@@ -19,12 +19,14 @@ import math
 import numbers
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from .._support.validation import check_keywords, real, whole
 from ..errors import InvalidInputError, shown
+from ..objectives import Mean
 from ..policies.base import EliminationPolicy, as_list, check_policy
 from ..results.metrics import Estimate
 from ..simulation.api import LARGEST_HORIZON, LARGEST_SEED, simulate
@@ -111,8 +113,8 @@ def plan(
     shared = (problem, seed, backend_for(workers, executor), progress, say or (lambda text: None), points)
     least = max(player.least_budget(problem.K) for player in players)
     plays: list[tuple[_Play, list[Any], int]] = [
-        (_OneAtATime(*shared), list(players), least),
-        (_Together(*shared), [_EveryArm()], LEAST_PERIODS),
+        (_Play(*shared, together=False), list(players), least),
+        (_Play(*shared, together=True), [SimpleNamespace(name=EVERY_ARM)], LEAST_PERIODS),
     ]
     if problem.table is not None:  # with a table every arm is seen: that comes first
         plays.reverse()
@@ -180,15 +182,13 @@ def _players(
     return players
 
 
-class _EveryArm:
-    """The method that sees every arm in every period, and takes the one that looks best."""
-
-    name = EVERY_ARM
-
-
 @dataclass
 class _Play:
-    """Plays methods at budgets and keeps the counts of wrong runs."""
+    """Plays methods at budgets and keeps the counts of wrong runs.
+
+    Methods are policies, which see the reward of one arm per period; or, ``together``, the one that sees every arm in
+    every period, and takes the one that looks best.
+    """
 
     problem: BestArmProblem
     seed: int
@@ -196,6 +196,7 @@ class _Play:
     progress: bool | None
     say: Callable[[str], None]
     points: list[Point]
+    together: bool
 
     def __call__(self, methods: Sequence[Any], budget: int, runs: int, stage: Stage, turn: int = 0) -> list[Point]:
         choices = self.choices(methods, budget, runs, (self.seed, STAGES.index(stage), turn, budget))
@@ -209,31 +210,25 @@ class _Play:
         self.say(f"{stage}: {budget:,} rounds, {runs:,} runs; error of {errors}")
         return points
 
-    def choices(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[np.ndarray]:
-        """The arm that each method chooses in every run."""
-        raise AssertionError(f"{type(self).__name__} plays nothing")
-
     def direct(self, methods: Sequence[Any]) -> bool:
         """Whether the cost of a run does not grow with the budget."""
-        raise AssertionError(f"{type(self).__name__} plays nothing")
-
-    def of(self, policy: str, *stages: Stage) -> list[Point]:
-        return [point for point in self.points if point.policy == policy and point.stage in stages]
-
-
-class _OneAtATime(_Play):
-    """Policies, which see the reward of one arm per period."""
-
-    def direct(self, methods: Sequence[Any]) -> bool:
-        return drawn_directly(methods, self.problem.bandit.arms)
+        problem = self.problem
+        if self.together:
+            return problem.table is None
+        return drawn_directly(methods, problem.bandit.arms, None if problem.asymptotic is None else problem.objective)
 
     def choices(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[np.ndarray]:
-        rho = self.problem.correlation
+        """The arm that each method chooses in every run."""
+        problem, rho = self.problem, self.problem.correlation
+        if self.together:
+            return [problem.leaders(budget, runs, np.random.default_rng((*entropy, 1))) for _ in methods]
         if self.direct(methods):
-            (mean,), (variance,) = self.problem.bandit.truth(0, 1)
+            (mean,), (variance,) = problem.bandit.truth(0, 1)
+            by_objective = {problem.objective: (*problem.asymptotic, Mean())} if problem.asymptotic is not None else {}
             return [
-                recommended(policy, mean, variance, budget, runs, np.random.default_rng(entropy), rho)
+                recommended(policy, m, v, budget, runs, np.random.default_rng(entropy), rho, goal)
                 for policy in methods
+                for m, v, goal in [by_objective.get(policy.objective, (mean, variance, None))]
             ]
         if rho:
             raise InvalidInputError(
@@ -242,20 +237,13 @@ class _OneAtATime(_Play):
             )
         seed = int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
         study = simulate(
-            methods, self.problem.bandit, horizon=budget, runs=runs, seed=seed, executor=self.backend,
+            methods, problem.bandit, horizon=budget, runs=runs, seed=seed, executor=self.backend,
             checkpoints=[budget], progress=self.progress,
         )  # fmt: skip
         return [study[policy.name].recommended[:, 0] for policy in methods]
 
-
-class _Together(_Play):
-    """Every arm is seen in every period."""
-
-    def direct(self, methods: Sequence[Any]) -> bool:
-        return self.problem.table is None
-
-    def choices(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[np.ndarray]:
-        return [self.problem.leaders(budget, runs, np.random.default_rng((*entropy, 1))) for _ in methods]
+    def of(self, policy: str, *stages: Stage) -> list[Point]:
+        return [point for point in self.points if point.policy == policy and point.stage in stages]
 
 
 def _ask(plays: list[tuple[_Play, list[Any], int]], budget: int | Sequence[int], runs: int) -> tuple[str, ...]:
@@ -292,9 +280,7 @@ def _bracket(play: _Play, methods: list[Any], target: float, runs: int, min_budg
         budget = min(2 * budget, max_budget)
 
 
-def _search(
-    play: _Play, player: EliminationPolicy | _EveryArm, target: float, runs: int, min_budget: int, max_budget: int
-) -> Need:
+def _search(play: _Play, player: Any, target: float, runs: int, min_budget: int, max_budget: int) -> Need:
     """Narrow down the budget of one method, and check it."""
     name, rough = player.name, play.of(player.name, BRACKET)
     smallest = Estimate(min_budget, 0.0, min_budget, min_budget)

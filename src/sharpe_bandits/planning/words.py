@@ -19,7 +19,8 @@ def title(plan: Plan) -> str:
 def assumed(plan: Plan) -> str:
     """The assumptions about rewards, in a sentence that is shown above all numbers."""
     problem = plan.problem
-    estimates = "the table's means and variances are the true ones; " if problem.table is not None else ""
+    known = "means and variances" if problem.asymptotic is None else "values"
+    estimates = f"the table's {known} are the true ones; " if problem.table is not None else ""
     return f"Assumed: {estimates}{problem.rewards}."
 
 

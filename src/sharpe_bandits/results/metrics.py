@@ -38,7 +38,7 @@ class Estimate:
         return format(self)
 
     def __format__(self, spec: str) -> str:
-        spec = spec or _digits(self.se)
+        spec = spec or in_digits(self.se)
         return f"{self.mean:{spec}} ± {self.se:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
 
     def __float__(self) -> float:
@@ -48,7 +48,7 @@ class Estimate:
         return html_table(("mean", "s.e.", "low", "high"), [(self.mean, self.se, self.low, self.high)])
 
 
-def _digits(se: float) -> str:
+def in_digits(se: float) -> str:
     """The format with two digits of a standard error, or four digits where there is none."""
     if not 1e-8 < se < np.inf:
         return ".4g"

@@ -21,9 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..objectives import CVaR, Omega, Sharpe, Sortino
-
-#: Share of the worst returns that the expected shortfall averages.
-TAIL = 0.05
+from .yardstick import TAIL
 
 
 class Measure(NamedTuple):

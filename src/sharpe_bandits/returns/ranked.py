@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from .._support import console
 from .._support.display import Findings, Table
@@ -17,16 +17,8 @@ from . import statistics
 from .draft import counted
 from .measures import Measure
 from .table import Returns
-from .yardstick import BASIS_POINTS, Yardstick
+from .yardstick import BASIS_POINTS, criterion
 
-#: Names of criteria of a ranking; any other objective is given as an object.
-RankedBy = Literal["sharpe", "rssr", "mean-risk", "sortino", "omega", "cvar", "log-growth", "israelsen"]
-#: Criteria in words.
-_CRITERIA = {
-    "sharpe": "Sharpe ratio", "rssr": "RSSR", "sortino": "annualised Sortino ratio", "omega": "Omega",
-    "cvar": "expected shortfall of the worst 5%", "log-growth": "annualised logarithmic growth",
-    "israelsen": "Israelsen's modified Sharpe ratio",
-}  # fmt: skip
 #: Maximum number of columns printed.
 SHOWN = 30
 #: Measures of a full table: their names and formats.
@@ -400,10 +392,11 @@ class Ranking(Reported):
     @property
     def criterion(self) -> str:
         """What the ranking goes by, in words."""
-        if self.by == "mean-risk":
-            return Yardstick(aversion=self.aversion, costs=self.returns.direction == "min").name
-        unit = " (bp)" if self.by == "cvar" and self.returns.direction == "min" else ""
-        return _CRITERIA[self.by] + unit if self.by in _CRITERIA else repr(self.objective)
+        if self.by == "own":
+            return repr(self.objective)
+        costs = self.returns.direction == "min"
+        shown = criterion(self.by, self.L, self.aversion, self.periods_per_year, costs).name
+        return "Sharpe ratio" if self.by_ratio else shown
 
     @property
     def _interval(self) -> str:

@@ -24,28 +24,16 @@ from .._support.validation import (
 )
 from ..confidence_sequences import Leader, confidence_sequence, leader_of_columns
 from ..errors import InvalidInputError
-from ..objectives import (
-    RSSR,
-    CVaR,
-    IsraelsenSharpe,
-    LogGrowth,
-    MeanRisk,
-    Objective,
-    Omega,
-    Sharpe,
-    Sortino,
-    Statistics,
-    usual_regulariser,
-)
+from ..objectives import RSSR, Objective, Statistics, usual_regulariser
 from ..results.metrics import normal_half_width, wilson
 from . import dates as dates_of
 from . import statistics
-from .measures import TAIL, Measure, measures
+from .measures import Measure, measures
 from .options import ANNUAL_OR_PER_PERIOD
-from .ranked import Ranked, RankedBy, Ranking
+from .ranked import Ranked, Ranking
 from .resampling import LEAST_FOR_BLOCKS, block_length, check_block, counts_of, resampled_moments, resampled_paths
 from .table import Returns, read_returns, table_of
-from .yardstick import BASIS_POINTS, Yardstick
+from .yardstick import Criterion, CriterionName, Yardstick, criterion
 
 #: Blocks of rows for the probability of backtest overfitting.
 CSCV_BLOCKS = 16
@@ -62,7 +50,7 @@ def rank(
     L: float | None = None,
     annual_risk_free: float = 0.0,
     risk_free_per_period: float | None = None,
-    by: RankedBy | Objective | None = None,
+    by: CriterionName | Objective | None = None,
     aversion: float = 1.0,
     trials: int | Literal["clusters"] | None = None,
     trials_sd: float | None = None,
@@ -85,7 +73,7 @@ def rank(
         annual rate, 0.02 for 2%
     risk_free_per_period : float | None, optional
         the rate per period, instead of the annual one
-    by : RankedBy | Objective | None, optional
+    by : CriterionName | Objective | None, optional
         "sharpe", the default; "rssr"; "sortino"; "omega"; "cvar", the expected shortfall of the worst 5% of periods;
         "log-growth"; "israelsen", a Sharpe ratio that does not reward risk below the hurdle; or "mean-risk", the mean
         minus ``aversion`` times the standard deviation, for columns that all lose, and the only one for costs
@@ -129,7 +117,7 @@ def rank(
     returns = table_of(source, reading)
     costs = returns.direction == "min"
     own = by if isinstance(by, Objective) else None
-    name = "own" if own else one_of("by", by or ("mean-risk" if costs else "sharpe"), get_args(RankedBy))
+    name = "own" if own else one_of("by", by or ("mean-risk" if costs else "sharpe"), get_args(CriterionName))
     not_negative("aversion", aversion)
     rate = returns.rate(annual_risk_free, risk_free_per_period)
     confidence = inside("confidence", confidence)
@@ -160,12 +148,9 @@ def rank(
         return statistics.by_column(lambda own: estimate(own, *more), x)
 
     mean, variance = each(lambda own: own.mean(axis=0)), each(lambda own: own.var(axis=0, ddof=1))
-    rssr = RSSR(usual_regulariser(variance) if L is None else L, signed=True)
-    named = {
-        "sharpe": Sharpe(L=0.0), "rssr": rssr, "mean-risk": MeanRisk(aversion), "sortino": Sortino(L=0.0),
-        "omega": Omega(L=0.0), "cvar": CVaR(TAIL), "log-growth": LogGrowth(), "israelsen": IsraelsenSharpe(L=0.0),
-    }  # fmt: skip
-    objective = own or named[name]
+    L = usual_regulariser(variance) if L is None else RSSR(L).L
+    chosen = Criterion(repr(own), own) if own else criterion(name, L, aversion, q, costs)
+    objective = chosen.objective
     if costs and objective.rewards_risk_of_losses:
         raise InvalidInputError(
             f"by={by!r} rewards risk where every mean is below 0, as for costs; pass by='mean-risk' or by='cvar'"
@@ -214,10 +199,7 @@ def rank(
         **{f"psr{kind}": statistics.probabilistic_sharpe(sharpe, error) for kind, error in psr.items()},
         **{f"dsr{kind}": statistics.probabilistic_sharpe(sharpe, error, maximum) for kind, error in psr.items()},
     }  # fmt: skip
-    yardstick = Yardstick(rate, float(aversion), q, costs)
-    shortfall = -BASIS_POINTS if costs else -1.0
-    shown = {"sharpe": q**0.5, "sortino": q**0.5, "log-growth": q, "cvar": shortfall, "mean-risk": yardstick.factor}
-    scaled = [shown.get(name, 1.0) * numbers for numbers in (value, low["value"], high["value"])]
+    scaled = [chosen.factor * numbers for numbers in (value, low["value"], high["value"])]
     numbers |= {"value": scaled[0], "value_low": np.minimum(*scaled[1:]), "value_high": np.maximum(*scaled[1:])}
     numbers["fdr"] = false_discovery_control(np.clip(1 - numbers["psr_robust"], 0, 1))
     for key in ("sharpe", "sharpe_low", "sharpe_high", "se", "se_iid"):
@@ -255,7 +237,7 @@ def rank(
     common = x[~np.isnan(x).any(axis=1)]
     measurable = x.shape[1] > 1 and len(common) >= 2 * CSCV_BLOCKS
     return Ranking(
-        columns, name, objective, rssr.L, statistics.per_year(rate, q), rate, float(confidence), replications, block,
+        columns, name, objective, L, statistics.per_year(rate, q), rate, float(confidence), replications, block,
         seed, selection, trials_sd, error,
         (*(returns.losses(rate) if objective.rewards_risk_of_losses else ()), *_too_short(returns), *returns.remarks),
         statistics.backtest_overfitting(common, Yardstick(rate).value, CSCV_BLOCKS) if measurable else None,

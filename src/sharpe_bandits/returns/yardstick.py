@@ -1,19 +1,21 @@
-"""What columns are judged by in comparisons, replays and plans: the Sharpe ratio, or for costs mean plus risk.
+"""What columns are judged by: criteria of rankings and plans, and the yardstick of comparisons and replays.
 
 A Sharpe ratio rewards risk where every mean is below 0, as it is for minus the costs. There the mean less a multiple of
-the standard deviation is used, which for costs is the mean cost plus that multiple.
+the standard deviation is used, which for costs is the mean cost plus that multiple. Comparisons and replays go by one
+of these two.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from .._support.validation import not_negative, one_of
 from ..errors import InvalidInputError
+from ..objectives import RSSR, CVaR, IsraelsenSharpe, LogGrowth, MeanRisk, Objective, Omega, Sharpe, Sortino
 from . import statistics
 
 if TYPE_CHECKING:
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 
 #: Costs are shown in basis points.
 BASIS_POINTS = 1e4
+#: Names of criteria of rankings and plans; any other objective is given as an object.
+CriterionName = Literal["sharpe", "rssr", "mean-risk", "sortino", "omega", "cvar", "log-growth", "israelsen"]
+#: Share of the worst returns that the expected shortfall averages.
+TAIL = 0.05
 #: What columns are compared by.
 JudgedBy = Literal["sharpe", "mean-risk"]
 
@@ -109,3 +115,29 @@ class Yardstick:
         """Value of ``x`` minus that of ``y``, series of the same rows, and the standard error of the difference."""
         difference = float(self.of_columns(x) - self.of_columns(y))
         return difference, statistics.se_of_mean(self.influence(x) - self.influence(y), lags)
+
+
+class Criterion(NamedTuple):
+    """What columns or arms are judged by: an objective; and its name and factor as it is shown, the factor below 0 if
+    less is better.
+    """
+
+    name: str
+    objective: Objective
+    factor: float = 1.0
+
+
+def criterion(name: str, L: float, aversion: float, periods_per_year: float, costs: bool = False) -> Criterion:
+    """The criterion of this name; ``L`` is the regulariser of RSSR."""
+    yardstick, q = Yardstick(0.0, float(aversion), periods_per_year, costs), periods_per_year
+    tail = f"expected shortfall of the worst {TAIL:.0%}{' (bp)' * costs}"
+    return {
+        "sharpe": Criterion("annualised Sharpe ratio", Sharpe(L=0.0), math.sqrt(q)),
+        "rssr": Criterion("RSSR", RSSR(L, signed=True)),
+        "mean-risk": Criterion(yardstick.name, MeanRisk(aversion), yardstick.factor),
+        "sortino": Criterion("annualised Sortino ratio", Sortino(L=0.0), math.sqrt(q)),
+        "omega": Criterion("Omega", Omega(L=0.0)),
+        "cvar": Criterion(tail, CVaR(TAIL), -BASIS_POINTS if costs else -1.0),
+        "log-growth": Criterion("annualised logarithmic growth", LogGrowth(), q),
+        "israelsen": Criterion("Israelsen's modified Sharpe ratio", IsraelsenSharpe(L=0.0)),
+    }[one_of("objective", name, get_args(CriterionName))]

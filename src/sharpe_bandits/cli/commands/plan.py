@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from ...errors import InvalidInputError
-from ...planning.problem import Criterion
+from ...returns.yardstick import CriterionName
 from . import cluster
 from . import options as data
 
@@ -48,7 +48,7 @@ def add(plan: argparse.ArgumentParser) -> None:
         help="any arm whose annualised Sharpe ratio is within this of the best one's is a right choice",
     )
     asked.add_argument(
-        "--objective", choices=get_args(Criterion), help="criterion of the best arm (sharpe; mean-risk for costs)"
+        "--objective", choices=get_args(CriterionName), help="criterion of the best arm (sharpe; mean-risk for costs)"
     )
     asked.add_argument(
         "--aversion",

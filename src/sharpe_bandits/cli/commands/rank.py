@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import get_args
 
-from ...returns.ranked import RankedBy
+from ...returns.yardstick import CriterionName
 from . import options as data
 
 
@@ -16,7 +16,7 @@ def add(rank: argparse.ArgumentParser) -> None:
                       "errors, false discovery rates")  # fmt: skip
     rank.add_argument("--out", type=Path, metavar="FOLDER", help="write ranking.html, .csv, .json, .svg and .png")
     asked = rank.add_argument_group("question")
-    asked.add_argument("--by", choices=get_args(RankedBy), help="criterion (sharpe; mean-risk for costs)")
+    asked.add_argument("--by", choices=get_args(CriterionName), help="criterion (sharpe; mean-risk for costs)")
     asked.add_argument("--aversion", type=float, default=1.0, metavar="A", help="mean that a unit of standard "
                        "deviation is worth, for mean-risk")  # fmt: skip
     asked.add_argument("--L", type=float, help="regulariser of RSSR, in units of variance per period (a tenth of the "
