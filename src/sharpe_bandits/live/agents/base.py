@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ..._support.call_tree import substituted
-from ..._support.checksums import checksum
 from ..._support.display import html_table
 from ..._support.names import check_name
 from ..._support.plain_data import plain
@@ -24,8 +23,6 @@ from ...errors import (
     CampaignOverError,
     InvalidInputError,
     RewardWarning,
-    SharpeBanditsError,
-    UnreadableDataError,
     shown,
     unknown,
 )
@@ -33,7 +30,7 @@ from ...objectives import Objective, Statistics
 from ...play import state as arm_state
 from ...play.state import ArmState, Sums
 from ...play.statistics import FEATURE, StatisticsLayout, layout_for, record_of
-from ...policies.base import AS_COSTS, MIN_PULLS_FOR_WARNING, Direction, Policy, policy_from_dict
+from ...policies.base import AS_COSTS, MIN_PULLS_FOR_WARNING, Direction, Policy
 from . import state as states
 from .record import mean_and_variance, statistics_of
 from .state import damaged
@@ -602,10 +599,10 @@ class Agent:
     def from_json(text: str | bytes) -> Agent:
         """The agent with a state written by :meth:`to_json`, in this or an older format; it continues exactly where
         that one stopped."""
-        return _restored(text, None)
+        return states.restored(text, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.to_json(), self.policy)
+        return states.restored, (self.to_json(), self.policy)
 
     def _cells(self) -> dict[str, np.ndarray]:
         """What statistics keep of each arm, by the name under which it is saved."""
@@ -661,32 +658,6 @@ class Agent:
             self._leading = whole("arm", arm, 0, k - 1), whole("the round since when it leads", since, 1, self.t)
             if self._leading[0] in retired:
                 raise damaged("an arm that was retired leads")
-
-
-def _restored(text: str | bytes, policy: Policy | None) -> Agent:
-    """The agent of a saved state; ``policy`` is the one that it follows, if available."""
-    try:
-        state = states.read(text)
-        if policy is not None and plain(policy.to_dict()) != state["policy"]:
-            raise UnreadableDataError(
-                f"the agent follows {policy.name} as it was when the agent was made; its function, or a value that it "
-                "reads, has changed since: restore it, or make a new agent"
-            )
-        agent = (policy or policy_from_dict(state["policy"])).agent(
-            state["arms"], horizon=state["horizon"], seed=state["seed"], direction=state.get("direction", "max")
-        )
-        with np.errstate(all="ignore"):
-            agent._restore(state)
-        # The state that was read must equal the one that would be saved, including the types of numbers.
-        if checksum({**agent._content(), "policy": None}) != checksum({**state, "policy": None}):
-            raise damaged("it has parts or numbers that no agent saves")
-    except UnreadableDataError:
-        raise
-    except SharpeBanditsError as error:
-        raise UnreadableDataError(f"the state of the agent cannot be used: {error}") from error
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
-        raise damaged(f"{type(error).__name__}: {shown(str(error))}") from error
-    return agent
 
 
 def check_arms(arms: int | Iterable[str]) -> list[str] | int:

@@ -5,13 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..._support.checksums import checksum
 from ..._support.files import from_json
 from ..._support.fingerprints import source_text
-from ...errors import UnreadableDataError, shown
+from ..._support.plain_data import plain
+from ...errors import SharpeBanditsError, UnreadableDataError, shown
+from ...policies.base import Policy, policy_from_dict
 from ...policies.custom import PolicyFactory
+
+if TYPE_CHECKING:
+    from .base import Agent
 
 FORMAT = 5
 _KIND = "sharpe-bandits agent"
@@ -50,6 +57,32 @@ def read(text: str | bytes) -> dict[str, Any]:
 def damaged(why: str) -> UnreadableDataError:
     """The error for content that no agent could have saved."""
     return UnreadableDataError(f"the state of the agent is damaged: {why}; take it from a copy")
+
+
+def restored(text: str | bytes, policy: Policy | None) -> Agent:
+    """The agent of a saved state; ``policy`` is the one that it follows, if available."""
+    try:
+        state = read(text)
+        if policy is not None and plain(policy.to_dict()) != state["policy"]:
+            raise UnreadableDataError(
+                f"the agent follows {policy.name} as it was when the agent was made; its function, or a value that it "
+                "reads, has changed since: restore it, or make a new agent"
+            )
+        agent = (policy or policy_from_dict(state["policy"])).agent(
+            state["arms"], horizon=state["horizon"], seed=state["seed"], direction=state.get("direction", "max")
+        )
+        with np.errstate(all="ignore"):
+            agent._restore(state)
+        # The state that was read must equal the one that would be saved, including the types of numbers.
+        if checksum({**agent._content(), "policy": None}) != checksum({**state, "policy": None}):
+            raise damaged("it has parts or numbers that no agent saves")
+    except UnreadableDataError:
+        raise
+    except SharpeBanditsError as error:
+        raise UnreadableDataError(f"the state of the agent cannot be used: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
+        raise damaged(f"{type(error).__name__}: {shown(str(error))}") from error
+    return agent
 
 
 def _from_3(state: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..._support.files import from_json
 from ...errors import InvalidInputError, UnreadableDataError
-from .audit import event_hash, first_hash
+from .audit import Chain, first_hash
 from .records import DecisionRow, Event, EventKind, Verification
 from .storage import CampaignRow, Records
 
@@ -81,23 +81,14 @@ def check_export(content: bytes, public_key: bytes) -> Verification:
 
 
 def _check_chain(export: dict[str, Any], result: Verification) -> None:
-    rows = iter([DecisionRow(*row) for row in export["decisions"]])
-    first = before = first_hash(export["name"], export["settings"])
-    unchained = 0
-    for content in export["events"]:
-        event = Event(*content)
+    rows, chain = map(DecisionRow._make, export["decisions"]), Chain(first_hash(export["name"], export["settings"]))
+    for event in map(Event._make, export["events"]):
         row = next(rows, None) if event.kind == EventKind.ASKED else None
         result.events += 1
         result.decisions += row is not None
-        if event.hash is None and before == first:
-            unchained += 1
-        elif event.hash != (before := event_hash(before, event, row)):
-            result.add(f"event {event.seq}: its hash is not that of the log; the log was changed from here on")
+        if not chain.check(event, row, result):
             return
-    if unchained < result.events and export["hash"] != before:
-        result.add("the hash of the last event is not that of the campaign")
-    if unchained:
-        result.notes.append(f"events 1 to {unchained} were logged before the hash chain, and are not covered by it")
+    chain.end(export["hash"], result)
 
 
 def _signed_bytes(content: dict[str, Any]) -> bytes:

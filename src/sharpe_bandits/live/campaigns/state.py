@@ -377,24 +377,15 @@ class State:
     @classmethod
     def from_json(cls, text: str, settings: Settings, policy: Policy) -> State:
         """The state from :meth:`to_json`. For an older format it is the initial state, and the log must be replayed."""
-        content = _parsed(text)
+        content, state = _parsed(text), cls.initial(settings, policy)
         if content["format"] < SNAPSHOT_FORMAT:
-            state = cls.initial(settings, policy)
-            goal = state.agent.objective
-            if content["format"] < 2 or (content.get("tallies") and goal is not None and goal.has_feature):
-                return state
-            try:  # format 2 is before campaigns had rules, format 3 before estimates in shadow mode
-                content = {**json.loads(state.to_json()), **content, "format": SNAPSHOT_FORMAT}
-                return cls.from_json(json.dumps(content), settings, policy)
-            except UnreadableDataError:  # an agent of that time, which is learnt again from the log
-                return state
+            return state
         if content["format"] > SNAPSHOT_FORMAT:
             raise UnreadableDataError(
                 f"the snapshot of the campaign has format {shown(content['format'])}, this version reads up to "
                 f"{SNAPSHOT_FORMAT}: it was written by a newer version of the library; upgrade this one to read it"
             )
         try:
-            state = cls.initial(settings, policy)
             state = cls(Agent.from_json(content["agent"]), Rules(**content["rules"]), state.segments)
             for segment, text in content["segments"].items():
                 state.segments.agents[segment] = Agent.from_json(text)

@@ -6,7 +6,7 @@ from array import array
 
 from ...errors import SharpeBanditsError, UnreadableDataError
 from ...policies.base import Policy
-from .audit import event_hash
+from .audit import Chain
 from .records import Decider, DecisionState, Event, EventKind, Verification, plain_details
 from .settings import Settings
 from .state import State
@@ -84,9 +84,9 @@ def _replay(
 ) -> _LoggedDecisions | None:
     """Apply all events; None if the log itself is broken. With ``choices``, compare them with the policy's."""
     logged, head, (snapshot_seq, snapshot) = _LoggedDecisions(), records.head(), records.snapshot()
-    state, clock, hash_before = State.initial(settings, policy), head.created, first_hash
+    state, clock, chain = State.initial(settings, policy), head.created, Chain(first_hash)
     rows = iter(records.history(1, None))
-    unchained, uncompared, amended = 0, [], False
+    uncompared, amended = [], False
     if snapshot_seq == 0 and not state.agrees_with(snapshot):
         result.add("the snapshot is not the state before the first event")
     for event in records.events(0, head.events):
@@ -99,10 +99,7 @@ def _replay(
                 raise ValueError(f"event {state.seq + 1} is missing")
             if kind == EventKind.ASKED and (row is None or row.number != event.number):
                 raise ValueError(f"decision {event.number} is missing")
-            if event.hash is None and hash_before == first_hash:
-                unchained += 1
-            elif event.hash != (hash_before := event_hash(hash_before, event, row)):
-                result.add(f"event {event.seq}: its hash is not that of the log; the log was changed from here on")
+            if not chain.check(event, row, result):
                 return None
             if choices and kind == EventKind.ASKED:
                 if state.revision in (None, policy.choices_revision):
@@ -127,10 +124,7 @@ def _replay(
             result.add(f"the snapshot is not the state after event {snapshot_seq}")
     if state.seq != head.events:
         result.add(f"the log has {state.seq} events, but the campaign has {head.events}")
-    if unchained < head.events and head.hash != hash_before:
-        result.add("the hash of the last event is not that of the campaign")
-    if unchained:
-        result.notes.append(f"events 1 to {unchained} were logged before the hash chain, and are not covered by it")
+    chain.end(head.hash, result)
     if uncompared:
         result.notes.append(
             f"{len(uncompared):,} choices of decisions {uncompared[0]} to {uncompared[-1]} were made by another "
