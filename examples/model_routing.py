@@ -32,6 +32,6 @@ for words, objective in {
     "mean - 0.5 s.d.": sb.MeanRisk(aversion=0.5),
     "Sharpe ratio": sb.Sharpe(L=0.01),
 }.items():
-    study = sb.simulate(sb.ScaleFreeUCB(objective=objective), arms, horizon=20_000, runs=200, seed=1)
+    study = sb.simulate(sb.ScaleFreeUCB(objective=objective), arms, horizon=20_000, runs=50, seed=1)
     shares = study["SF-UCB"].final.mean(axis=0) / 20_000
     print(f"by {words:16}" + ", ".join(f"{model} {share:.0%}" for model, share in zip(rewards, shares, strict=True)))

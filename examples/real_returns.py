@@ -15,6 +15,8 @@ import sharpe_bandits as sb
 from sharpe_bandits.returns.replay import Replay
 
 WIDTH = 120
+#: Orders of the stocks in which a policy is replayed.
+RUNS = 25
 
 
 def show(title: str, replay: Replay) -> None:
@@ -42,11 +44,11 @@ def main(folder: str | None = None) -> None:
         print(f"{column.name:6} Sharpe {column.annual_sharpe:.2f} {interval} annualised, {first}")
     print(textwrap.fill(ranking.conclusion, WIDTH, break_on_hyphens=False))
 
-    replay = sb.replay(returns)
+    replay = sb.replay(returns, runs=RUNS)
     show("Policies that see what they hold (and three benchmarks)", replay)
-    seeing = sb.replay(returns, feedback="full")
+    seeing = sb.replay(returns, feedback="full", runs=RUNS)
     show("The same policies, seeing all stocks every day", seeing)
-    print("\nTurnover is annualised: 1 is one switch. Runs have the stocks in another order each.")
+    print(f"\nTurnover is annualised: 1 is one switch. {RUNS} runs, with the stocks in another order each.")
     print(textwrap.fill(replay.conclusion, WIDTH, break_on_hyphens=False) + "\n")
 
     # Were these the true Sharpe ratios: how often would as much time point to a wrong stock?

@@ -22,19 +22,13 @@ def test_examples_import_what_there_is(path):
                     importlib.import_module(f"{node.module}.{alias.name}")
 
 
-def test_the_worked_example_prints_what_the_docs_show(tmp_path):
+def test_the_worked_example_prints_what_the_docs_show():
     pytest.importorskip("skfolio", reason="the prices are inside skfolio: pip install '.[examples]'")
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / "real_returns.py"), str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    script = ROOT / "examples" / "real_returns.py"
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
     page = (ROOT / "docs" / "evidence" / "twenty-stocks.md").read_text()
     shown = page.split("and prints\n\n")[1]
     assert [line.strip() for line in done.stdout.splitlines()] == [line.strip() for line in shown.splitlines()]
-    assert {path.name for path in tmp_path.iterdir()} == {"rank", "replay"}
-    assert "<svg" in (tmp_path / "replay" / "replay.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize("page", ["funded-strategies", "channels", "model-routing"])
