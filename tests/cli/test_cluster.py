@@ -19,7 +19,7 @@ runs = 1700
 seed = 7
 horizon = 20000
 metric = "regret"
-sweep = { L = [0.5, 1.0, 1.5, 2.0, 2.5, 3.0] }
+sweep = { L = [0.5, 1.0, 1.5] }
 objective = { kind = "RSSR", L = "L" }
 
 [[arms]]
@@ -86,9 +86,9 @@ def test_a_scheduler_that_goes_away_costs_nothing_finished(tmp_path, scheduler):
     assert f"the Dask scheduler at {address} is gone; start it again. The " in said
     assert "that are finished are kept: the same command resumes" in said
     kept = {path: path.stat().st_mtime_ns for path in out.rglob("*.chunk")}
-    assert 3 < len(kept) < 35
+    assert 3 < len(kept) < 20
     assert main(job) == 0  # by threads now
-    assert len(list(out.rglob("*.chunk"))) == 35
+    assert len(list(out.rglob("*.chunk"))) == 20
     assert all(path.stat().st_mtime_ns == written for path, written in kept.items())
     assert main([*job[:-1], str(tmp_path / "threads")]) == 0
     assert files(out) == files(tmp_path / "threads")

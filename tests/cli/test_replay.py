@@ -105,7 +105,7 @@ def test_mistakes_are_told_on_one_line_and_nothing_is_written(file, capsys, argu
 
 
 def test_a_failure_half_way_leaves_what_was_there(file, capsys, monkeypatch):
-    arguments = ["replay", "desks.csv", *READ, "--policies", "SF-UCB"]
+    arguments = ["replay", "desks.csv", *READ, "--policies", "SF-UCB", "--runs", "3"]
     assert main(arguments) == 0
     folder = file.parent / "out" / "replay-desks"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
