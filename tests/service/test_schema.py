@@ -57,3 +57,7 @@ def test_every_answer_is_typed_and_says_who_may_ask(app):
         for method, route in routes.items():
             (content,) = route["responses"]["200"]["content"].items()
             assert content[0] != "application/json" or content[1]["schema"], (path, method)
+            for status, answer in route["responses"].items():
+                if status != "200":
+                    schemas = {kind: one["schema"]["$ref"] for kind, one in answer["content"].items()}
+                    assert schemas == {"application/problem+json": "#/components/schemas/Problem"}, (path, status)

@@ -17,39 +17,14 @@ from starlette.background import BackgroundTask
 from .._support.files import from_json
 from .._support.plain_data import finite_or_none
 from ..errors import InvalidInputError, SharpeBanditsError, UnknownNameError, UnreadableDataError, unknown
-from ..live.campaigns import (
-    AddArm,
-    Amend,
-    Ask,
-    Cancel,
-    Change,
-    Record,
-    RecordAll,
-    Resume,
-    RetireArm,
-    Suspend,
-    Tell,
-)
+from ..live.campaigns import requests
 from ..live.campaigns.records import CIRCUMSTANCES, Decider, Entry
 from ..live.campaigns.settings import optional_settings, policy_from_text
 from ..live.campaigns.webhooks import check_allowed
 from ..policies.base import Policy, policy_from_dict
 from . import exports, models
 from .aside import Aside
-from .models import (
-    AmendBody,
-    ArmBody,
-    AskBody,
-    Decisions,
-    KeysBody,
-    NewCampaign,
-    Problem,
-    ReasonBody,
-    RecordsBody,
-    RulesBody,
-    TellBody,
-)
-from .problems import problem_of
+from .problems import MEDIA_TYPE, problem_of
 from .state import CampaignHandle, ServiceState
 from .view import View
 
@@ -64,7 +39,7 @@ ACTIVITY_TABLES = ("counts", "features")
 PAGE = 25
 
 _PROBLEMS: dict[int | str, Any] = {
-    status: {"model": Problem, "description": words, "content": {"application/problem+json": {}}}
+    status: {"description": words, "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
     for status, words in {
         400: "not a request that can be read",
         401: "no token",
@@ -122,42 +97,44 @@ def answer(data: Any, status: int = 200) -> Response:
     return JSONResponse(finite_or_none(data), status)
 
 
-# Routes are tried in order: what workers call all the time comes first.
+# Routes are tried in order: what workers call all the time comes first, and its answers have no infinite numbers.
 
 
-@router.post("/campaigns/{name}/decisions", summary="Ask which arm to play", response_model=Decisions)
-async def ask(request: Request, name: str, body: AskBody) -> Response:
+@router.post("/campaigns/{name}/decisions", summary="Ask which arm to play", response_model=models.Decisions)
+async def ask(request: Request, name: str, body: models.AskBody) -> Response:
     """One decision, or several; a key that was used before returns the same decision."""
     if sum(option is not None for option in (body.key, body.keys, body.count)) > 1:
         raise InvalidInputError("give one of count, key and keys")
     keys = body.keys or [body.key] * (body.count or 1)
     handle = await campaign_of(request, name)
     given = {name: getattr(body, name) for name in CIRCUMSTANCES}
-    decisions = await handle.commits.do(Ask(keys, body.worker or _actor(request), body.among, body.distinct, **given))
-    return answer({"decisions": [decision.to_dict() for decision in decisions], "next": None})
+    decisions = await handle.commits.do(
+        requests.Ask(keys, body.worker or _actor(request), body.among, body.distinct, **given)
+    )
+    return JSONResponse({"decisions": [decision.to_dict() for decision in decisions], "next": None})
 
 
 @router.post("/campaigns/{name}/rewards", summary="Tell rewards", response_model=models.Told)
-async def tell(request: Request, name: str, body: TellBody) -> Response:
+async def tell(request: Request, name: str, body: models.TellBody) -> Response:
     """In one commit. Repeating a reward changes nothing; a different one for the same decision is a conflict."""
     handle = await campaign_of(request, name)
     errors = await handle.commits.do(
-        Tell([(one.decision, one.told()) for one in body.rewards], body.strict, _actor(request))
+        requests.Tell([(one.decision, one.told()) for one in body.rewards], body.strict, _actor(request))
     )
     refused = [
         {"place": place, "decision": body.rewards[place].decision, "problem": problem_of(error)}
         for place, error in enumerate(errors)
         if error is not None
     ]
-    return answer({"recorded": len(body.rewards) - len(refused), "refused": refused})
+    return JSONResponse({"recorded": len(body.rewards) - len(refused), "refused": refused})
 
 
-@router.post("/campaigns/{name}/records", summary="Record decisions of others", response_model=Decisions)
-async def record(request: Request, handle: Handle, body: RecordsBody) -> Response:
+@router.post("/campaigns/{name}/records", summary="Record decisions of others", response_model=models.Decisions)
+async def record(request: Request, handle: Handle, body: models.RecordsBody) -> Response:
     """All of them or none. The policy learns from them, and what it would have chosen is logged beside them."""
     by, actor = Decider.HISTORY if body.history else Decider.EXTERNAL, _actor(request)
-    records = [Record(**one.model_dump() | {"worker": one.worker or actor, "by": by}) for one in body.records]
-    decisions = await handle.commits.do(RecordAll(records))
+    records = [requests.Record(**one.model_dump() | {"worker": one.worker or actor, "by": by}) for one in body.records]
+    decisions = await handle.commits.do(requests.RecordAll(records))
     return answer({"decisions": [decision.to_dict() for decision in decisions], "next": None})
 
 
@@ -202,7 +179,7 @@ def visible(request: Request, search: str, after: str, count: int) -> tuple[list
 
 
 @router.post("/campaigns", summary="Create a campaign, or check that it exists", response_model=models.Created)
-def create(request: Request, body: NewCampaign) -> Response:
+def create(request: Request, body: models.NewCampaign) -> Response:
     """Repeating the request changes nothing; other settings for an existing name are a conflict."""
     if body.name in (".", ".."):
         raise InvalidInputError(f"a campaign cannot be called {body.name!r} in the service: it would have no URL")
@@ -247,7 +224,7 @@ def weights(
     return answer({"weights": [{"arm": arm, "weight": weight} for arm, weight in by_arm.items()]})
 
 
-@router.get("/campaigns/{name}/decisions", summary="History, page by page", response_model=Decisions)
+@router.get("/campaigns/{name}/decisions", summary="History, page by page", response_model=models.Decisions)
 async def history(
     request: Request,
     handle: Handle,
@@ -303,7 +280,7 @@ def decision(handle: Handle, number: int) -> Response:
 @router.post("/campaigns/{name}/decisions/{number}/cancel", summary="Cancel a decision", response_model=dict[str, int])
 async def cancel(request: Request, handle: Handle, number: int) -> Response:
     """Repeating it changes nothing; a decision with a reward is a conflict."""
-    await handle.commits.do(Cancel(number, by=_actor(request)))
+    await handle.commits.do(requests.Cancel(number, by=_actor(request)))
     return answer({"cancelled": number})
 
 
@@ -312,9 +289,9 @@ async def cancel(request: Request, handle: Handle, number: int) -> Response:
     summary="Correct the reward of a decision",
     response_model=dict[str, int],
 )
-async def amend(request: Request, handle: Handle, number: int, body: AmendBody) -> Response:
+async def amend(request: Request, handle: Handle, number: int, body: models.AmendBody) -> Response:
     """Both values stay in the log. The time is proportional to the length of the log."""
-    await handle.commits.do(Amend(number, body.reward, why=body.why, by=_actor(request)))
+    await handle.commits.do(requests.Amend(number, body.reward, why=body.why, by=_actor(request)))
     return answer({"amended": number})
 
 
@@ -323,54 +300,48 @@ async def amend(request: Request, handle: Handle, number: int, body: AmendBody) 
     summary="Change mode, share, control arm, bounds or guardrails",
     response_model=models.RulesAnswer,
 )
-async def change(request: Request, handle: Handle, body: RulesBody) -> Response:
+async def change(request: Request, handle: Handle, body: models.RulesBody) -> Response:
     """Logged with the name of the token and the reason."""
     rules = {name: value for name, value in body.model_dump(exclude={"why"}).items() if name in body.model_fields_set}
     if body.webhook is not None:
         check_allowed(body.webhook)
-    await handle.commits.do(Change(rules, why=body.why, by=_actor(request)))
+    await handle.commits.do(requests.Change(rules, why=body.why, by=_actor(request)))
     return answer({"rules": handle.reader.rules})
 
 
 @router.post("/campaigns/{name}/resume", summary="End the pause of a campaign", response_model=models.RulesAnswer)
-async def resume(request: Request, handle: Handle, body: ReasonBody) -> Response:
+async def resume(request: Request, handle: Handle, body: models.ReasonBody) -> Response:
     """It returns to the mode before the pause."""
-    await handle.commits.do(Resume(why=body.why, by=_actor(request)))
+    await handle.commits.do(requests.Resume(why=body.why, by=_actor(request)))
     return answer({"rules": handle.reader.rules})
 
 
-@router.get("/campaigns/{name}/pending", summary="Pending decisions", response_model=Decisions)
+@router.get("/campaigns/{name}/pending", summary="Pending decisions", response_model=models.Decisions)
 def pending(handle: Handle, count: int = Query(100, ge=1, le=10_000, description="maximum number")) -> Response:
     """Ordered by the end of their leases."""
     return answer({"decisions": [one.to_dict() for one in handle.reader.pending(count)], "next": None})
 
 
-@router.post("/campaigns/{name}/arms", summary="Add an arm", response_model=dict[str, str | int])
-async def add_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
-    """It is played from now on."""
-    await handle.commits.do(AddArm(body.arm, why=body.why, by=_actor(request)))  # type: ignore[arg-type]
-    return answer({"added": body.arm})
+def _arm_route(path: str, summary: str, words: str, make: Any, done: str) -> None:
+    name, model = f"{path.strip('/') or 'add'}_arm", dict[str, models.Arm]
+    url = f"/campaigns/{{name}}/arms{path}"
+
+    @router.post(url, name=name, summary=summary, description=words, response_model=model)
+    async def act(request: Request, handle: Handle, body: models.ArmBody) -> Response:
+        await handle.commits.do(make(body.arm, why=body.why, by=_actor(request)))
+        return answer({done: body.arm})
 
 
-@router.post("/campaigns/{name}/arms/retire", summary="Retire an arm", response_model=dict[str, str | int])
-async def retire_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
-    """It is never played again (to suspend an arm can be undone); rewards of its decisions are still accepted."""
-    await handle.commits.do(RetireArm(body.arm, why=body.why, by=_actor(request)))
-    return answer({"retired": body.arm})
-
-
-@router.post("/campaigns/{name}/arms/suspend", summary="Suspend an arm", response_model=dict[str, str | int])
-async def suspend_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
-    """It is not played until it is resumed."""
-    await handle.commits.do(Suspend(body.arm, why=body.why, by=_actor(request)))
-    return answer({"suspended": body.arm})
-
-
-@router.post("/campaigns/{name}/arms/resume", summary="Resume a suspended arm", response_model=dict[str, str | int])
-async def resume_arm(request: Request, handle: Handle, body: ArmBody) -> Response:
-    """It is played again."""
-    await handle.commits.do(Resume(body.arm, why=body.why, by=_actor(request)))
-    return answer({"resumed": body.arm})
+_arm_route("", "Add an arm", "It is played from now on.", requests.AddArm, "added")
+_arm_route(
+    "/retire",
+    "Retire an arm",
+    "It is never played again (to suspend an arm can be undone); rewards of its decisions are still accepted.",
+    requests.RetireArm,
+    "retired",
+)
+_arm_route("/suspend", "Suspend an arm", "It is not played until it is resumed.", requests.Suspend, "suspended")
+_arm_route("/resume", "Resume a suspended arm", "It is played again.", requests.Resume, "resumed")
 
 
 @router.post("/campaigns/{name}/accept-clock", summary="Accept the clock of the store", response_model=dict[str, bool])
@@ -383,7 +354,7 @@ def accept_clock(request: Request, handle: Handle) -> Response:
 @router.post(
     "/campaigns/{name}/numbers", summary="Numbers of the decisions with these keys", response_model=models.Numbers
 )
-def numbers(handle: Handle, body: KeysBody) -> Response:
+def numbers(handle: Handle, body: models.KeysBody) -> Response:
     """Unknown keys are left out."""
     return answer({"numbers": handle.reader.numbers_of(body.keys)})
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from .. import __version__
@@ -19,8 +19,8 @@ from ..live.campaigns import Store
 from . import api, dashboard
 from .aside import Aside
 from .observability import logger
-from .problems import MEDIA_TYPE, RETRY_AFTER, problem, problem_of
-from .security import COOKIE, Gate, Guard, Token, read_tokens
+from .problems import problem, problem_of
+from .security import COOKIE, Gate, Guard, Token, problem_response, read_tokens
 from .state import ServiceState
 
 #: Maximum number of seconds for which the service aggregates logs before it listens.
@@ -45,26 +45,10 @@ def create_app(
 ) -> Gate:
     """The service of a store, as an ASGI application.
 
-    Parameters
-    ----------
-    store : Store
-        campaigns; closed when the service ends
-    tokens : Iterable[Token]
-        tokens with read or write access
-    hosts : Iterable[str], optional
-        host names of the service
-    rate : float, optional
-        requests per second and token
-    group : int, optional
-        maximum number of requests in one commit
-    token_file : Path | None, optional
-        the file that the tokens are from; it is read again when it changes
-    target : str | None, optional
-        how other processes open the store, for work that takes long; without it, threads do that work
-    modules : Sequence[str], optional
-        modules that define policies, which those processes import
-    visitor : Token | None, optional
-        what browsers may do without signing in; for demonstrations on this machine
+    It closes the store when it ends. ``rate`` is in requests per second and token, and ``group`` the largest number of
+    requests in one commit. A ``token_file`` is read again when it changes. ``target`` is how other processes open the
+    store for work that takes long, and ``modules`` are what they import; without it, threads do that work. Browsers may
+    do without signing in what the ``visitor`` may: for demonstrations on this machine.
     """
     state = ServiceState(store, group)
 
@@ -93,7 +77,7 @@ def create_app(
     app.state.guard = guard = Guard(tokens, hosts, rate, visitor)
     app.state.views = {}
     app.state.aside = Aside(store, target, modules)
-    app.include_router(api.router)
+    app.router.routes.extend(api.router.routes)  # a router inside the router would be searched more slowly
     dashboard.add(app)
     schema = app.openapi()
     schema["components"]["securitySchemes"] = {
@@ -129,15 +113,9 @@ async def _reread(path: Path, guard: Guard) -> None:
 def _shown(request: Request, content: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
     """A problem as a page for people, or as data for programs."""
     request.scope["problem"] = content["detail"]  # for the log
-    return dashboard.problem_page(request, content) if dashboard.wants_page(request) else _answer(content, headers)
-
-
-def _answer(content: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
-    status = content["status"]
-    more = dict(headers or {})
-    if status in RETRY_AFTER:
-        more["Retry-After"] = str(RETRY_AFTER[status])
-    return JSONResponse(content, status, more, MEDIA_TYPE)
+    if dashboard.wants_page(request):
+        return dashboard.problem_page(request, content)
+    return problem_response(content, headers)
 
 
 async def _library(request: Request, error: Any) -> Response:
@@ -149,7 +127,7 @@ async def _invalid(request: Request, error: Any) -> Response:
     problems = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:5]]
     if request.method == "POST" and "json" not in request.headers.get("content-type", ""):
         problems.append("send the header Content-Type: application/json")
-    return _answer(problem(422, "invalid-input", "invalid input", "; ".join(problems)[:1000]))
+    return problem_response(problem(422, "invalid-input", "invalid input", "; ".join(problems)[:1000]))
 
 
 async def _http(request: Request, error: Any) -> Response:
@@ -162,4 +140,6 @@ async def _http(request: Request, error: Any) -> Response:
 
 async def _unforeseen(_: Request, error: Exception) -> Response:
     """The server logs the error itself."""
-    return _answer(problem(500, "unforeseen", "unforeseen error", "an error of the service; its log has the details"))
+    return problem_response(
+        problem(500, "unforeseen", "unforeseen error", "an error of the service; its log has the details")
+    )

@@ -22,16 +22,8 @@ _store: Store
 
 
 class Aside:
-    """Runs functions of a campaign.
-
-    Parameters
-    ----------
-    store : Store
-        the store of the service, in whose process the work is done if there is no ``target``
-    target : str | None, optional
-        how to open the store in another process
-    modules : Sequence[str], optional
-        modules that define policies
+    """Runs functions of a campaign: in processes that open the store by ``target`` and import the ``modules`` that
+    define policies; without a target, in threads.
     """
 
     def __init__(self, store: Store, target: str | None = None, modules: Sequence[str] = ()) -> None:

@@ -9,10 +9,10 @@ import os
 import random
 import ssl
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 from urllib.parse import quote, urlencode, urlsplit
 
 from .._support.plain_data import plain
@@ -20,6 +20,7 @@ from .._support.validation import positive, whole
 from ..confidence_sequences import Evidence, Leader
 from ..errors import ConflictError, InvalidInputError, SharpeBanditsError, StoreError, shown, unknown
 from ..live.agents import Agent
+from ..live.campaigns import requests
 from ..live.campaigns.activity import Activity
 from ..live.campaigns.comparison import Comparison, ShadowEstimate
 from ..live.campaigns.interface import CampaignInterface
@@ -34,24 +35,7 @@ from ..live.campaigns.records import (
     details_text,
     history_schema,
 )
-from ..live.campaigns.requests import (
-    MAX_BATCH,
-    AcceptClock,
-    AddArm,
-    Amend,
-    Ask,
-    Cancel,
-    Change,
-    Record,
-    Request,
-    Resume,
-    RetireArm,
-    Reward,
-    Suspend,
-    Tell,
-    number_of,
-    this_process,
-)
+from ..live.campaigns.requests import MAX_BATCH, number_of, this_process
 from ..live.campaigns.settings import Options, checked
 from ..live.campaigns.status import ArmStatus, SegmentStatus, Status
 from ..policies.base import Policy, check_policy, policy_from_dict
@@ -60,6 +44,8 @@ from .problems import ScopeError, error_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+T = TypeVar("T")
 
 #: Statuses after which a request is retried: too many requests, and an unavailable service or store.
 _AGAIN = (429, 502, 503, 504)
@@ -73,6 +59,16 @@ _PAGE = 10_000
 _LOG_PAGE = 1000
 #: Times of a decision.
 _TIMES = ("asked", "expires", "told")
+#: Where other requests go, and what is sent of them.
+_ROUTES: dict[type[requests.Request], tuple[str, ...]] = {
+    requests.AcceptClock: ("/accept-clock",),
+    requests.AddArm: ("/arms", "arm", "why"),
+    requests.Amend: ("/decisions/{0.decision}/amend", "reward", "why"),
+    requests.Cancel: ("/decisions/{0.decision}/cancel",),
+    requests.Resume: ("/arms/resume", "arm", "why"),
+    requests.RetireArm: ("/arms/retire", "arm", "why"),
+    requests.Suspend: ("/arms/suspend", "arm", "why"),
+}
 #: Parts of a record that are not sent: the service names who acts.
 _OWN = ("by", "token", "measures", "key")
 
@@ -199,15 +195,13 @@ class Service:
 
     def campaigns(self, search: str = "", *, after: str = "", count: int | None = None) -> list[Entry]:
         """Campaigns by name; see :meth:`Store.campaigns`."""
-        entries: list[Entry] = []
-        page: str | None = after
-        while page is not None and (count is None or len(entries) < count):
-            size = _PAGE if count is None else min(_PAGE, count - len(entries))
-            query = urlencode({"search": search, "after": page, "count": size})
+
+        def page(after: str, size: int) -> tuple[list[Entry], str | None]:
+            query = urlencode({"search": search, "after": after, "count": size})
             content = self.request("GET", f"/api/campaigns?{query}")
-            entries += [Entry(**_timed(item, "created")) for item in content["campaigns"]]
-            page = content["next"]
-        return entries
+            return [Entry(**_timed(item, "created")) for item in content["campaigns"]], content["next"]
+
+        return _all_pages(page, after, _PAGE, count)
 
     def campaign(
         self,
@@ -342,37 +336,28 @@ class RemoteCampaign(CampaignInterface):
     def arms(self) -> list[Any]:
         return [arm.arm for arm in self.status().arms]
 
-    def _do(self, request: Request) -> Any:
-        by = None if isinstance(request, Record) else getattr(request, "by", None)
+    def _do(self, request: requests.Request) -> Any:
+        by = None if isinstance(request, requests.Record) else getattr(request, "by", None)
         if by not in (None, this_process()):
             raise InvalidInputError(f"leave by={by!r} out: a service logs the name of the token; say it in why=")
         match request:
-            case Ask():
+            case requests.Ask():
                 return self._ask(request)
-            case Record():
+            case requests.Record():
                 return self._record([request])[0]
-            case Amend():
-                self._request("POST", f"/decisions/{request.decision}/amend", _body(request, "reward", "why"))
-            case Change():
-                self._request("POST", "/rules", {**request.rules, "why": request.why})
-            case Resume(arm=None):
-                self._request("POST", "/resume", _body(request, "why"))
-            case Resume() | Suspend() | RetireArm():
-                action = type(request).__name__.lower().removesuffix("arm")
-                self._request("POST", f"/arms/{action}", _body(request, "arm", "why"))
-            case Tell():
+            case requests.Tell():
                 return self._tell(request)
-            case Cancel():
-                self._request("POST", f"/decisions/{request.decision}/cancel")
-            case AddArm():
-                self._request("POST", "/arms", _body(request, "arm", "why"))
-            case AcceptClock():
-                self._request("POST", "/accept-clock")
+            case requests.Change():
+                path, body = "/rules", {**request.rules, "why": request.why}
+            case requests.Resume(arm=None):
+                path, body = "/resume", _body(request, "why")
             case _:
-                raise InvalidInputError(f"{shown(request)} cannot be sent to a service")
+                path, *names = _ROUTES[type(request)]
+                path, body = path.format(request), _body(request, *names)
+        self._request("POST", path, body)
         return None
 
-    def _ask(self, request: Ask) -> list[Decision]:
+    def _ask(self, request: requests.Ask) -> list[Decision]:
         # Generated keys are sent, so that a request that is repeated makes no second decision.
         keys, among, made = request.all_keys("auto-"), request.among, self._service.made_here
         known = {key: made[self.name, key] for key in keys if (self.name, key) in made}
@@ -424,13 +409,13 @@ class RemoteCampaign(CampaignInterface):
         )
         return [None if own else next(others) for own in unknown]
 
-    def _tell(self, request: Tell) -> list[SharpeBanditsError | None]:
+    def _tell(self, request: requests.Tell) -> list[SharpeBanditsError | None]:
         errors = [item if isinstance(item, SharpeBanditsError) else None for item in request.checked]
         places = [place for place, error in enumerate(errors) if error is None]
         rewards = [
             {"decision": item.decision, "reward": item.reward, **item.measures, **_seen(item)}
             for item in request.checked
-            if isinstance(item, Reward)
+            if isinstance(item, requests.Reward)
         ]
         if rewards:
             body = {"rewards": rewards, "strict": request.strict}
@@ -438,11 +423,11 @@ class RemoteCampaign(CampaignInterface):
                 errors[places[refusal["place"]]] = error_of(refusal["problem"], 422)
         return errors
 
-    def _do_all(self, requests: Sequence[Record]) -> None:
+    def _do_all(self, requests: Sequence[requests.Record]) -> None:
         for begin in range(0, len(requests), MAX_BATCH // 10):
             self._record(list(requests[begin : begin + MAX_BATCH // 10]))
 
-    def _record(self, records: list[Record]) -> list[Decision]:
+    def _record(self, records: list[requests.Record]) -> list[Decision]:
         items = [
             {name: value for name, value in vars(one).items() if name not in _OWN} | {"key": one.full_key("auto-")}
             for one in records
@@ -484,16 +469,13 @@ class RemoteCampaign(CampaignInterface):
         return Verification(found["events"], found["decisions"], found["problems"], found["notes"])
 
     def _log(self, before: int | None, count: int, search: str) -> list[LogEntry]:
-        found: list[LogEntry] = []
-        while len(found) < count:
-            size = min(count - len(found), _LOG_PAGE)
-            query = {"count": size, "search": search} | ({} if before is None else {"before": before})
-            page = self._request("GET", f"/log?{urlencode(query)}")["entries"]
-            found += [LogEntry(**_timed(item, "time")) for item in page]
-            if len(page) < size:
-                break
-            before = page[-1]["seq"]
-        return found
+        def page(before: int, size: int) -> tuple[list[LogEntry], int | None]:
+            query = urlencode({"count": size, "search": search, "before": before})
+            entries = self._request("GET", f"/log?{query}")["entries"]
+            following = entries[-1]["seq"] if len(entries) == size else None
+            return [LogEntry(**_timed(item, "time")) for item in entries], following
+
+        return _all_pages(page, 2**53 if before is None else before, _LOG_PAGE, count)
 
     def evaluate(self, policy: Policy) -> Evaluation:
         described = json.dumps(plain(check_policy(policy).to_dict()))
@@ -505,7 +487,7 @@ class RemoteCampaign(CampaignInterface):
         return Evaluation(**kept)
 
     def accept_clock(self, *, by: str | None = None) -> None:
-        self._do(AcceptClock(by=by))
+        self._do(requests.AcceptClock(by=by))
 
     def numbers_of(self, keys: Iterable[str]) -> dict[str, int]:
         keys = list(keys)
@@ -530,22 +512,27 @@ class RemoteCampaign(CampaignInterface):
     def _history(self, first: int, count: int | None) -> pa.Table:
         import pyarrow as pa
 
-        rows: list[dict[str, Any]] = []
-        page: int | None = first
-        while page is not None and (count is None or len(rows) < count):
-            size = _PAGE if count is None else min(_PAGE, count - len(rows))
-            found = self._request("GET", f"/decisions?first={page}&count={size}")
-            texts = ("tags", "metrics")
-            rows += [
-                {**_timed(item, *_TIMES), **{name: details_text(item[name]) for name in texts}}
-                for item in found["decisions"]
-            ]
-            page = found["next"]
-        return pa.Table.from_pylist(rows, schema=history_schema(isinstance(self.settings["arms"], list)))
+        def page(first: int, size: int) -> tuple[list[dict[str, Any]], int | None]:
+            content = self._request("GET", f"/decisions?first={first}&count={size}")
+            texts = [{name: details_text(item[name]) for name in ("tags", "metrics")} for item in content["decisions"]]
+            rows = zip(content["decisions"], texts, strict=True)
+            return [{**_timed(item, *_TIMES), **text} for item, text in rows], content["next"]
+
+        schema = history_schema(isinstance(self.settings["arms"], list))
+        return pa.Table.from_pylist(_all_pages(page, first, _PAGE, count), schema=schema)
 
     def _request(self, method: str, path: str, body: Any = None) -> Any:
         self._open()
         return self._service.request(method, _path(self.name) + path, body)
+
+
+def _all_pages(page: Callable[[Any, int], tuple[list[T], Any]], start: Any, size: int, count: int | None) -> list[T]:
+    """At most ``count`` items; a page has those from ``start`` on, and where the next one starts, if there is one."""
+    items: list[T] = []
+    while start is not None and (count is None or len(items) < count):
+        more, start = page(start, size if count is None else min(size, count - len(items)))
+        items += more
+    return items
 
 
 def _path(name: str) -> str:
@@ -558,11 +545,11 @@ def _decision(item: dict[str, Any]) -> Decision:
     return Decision(**{**_timed(item, *_TIMES), "state": DecisionState(item["state"]), "by": Decider(item["by"])})
 
 
-def _seen(told: Reward) -> dict[str, Any]:
+def _seen(told: requests.Reward) -> dict[str, Any]:
     return {"seen": {str(arm): x for arm, x in told.seen}} if told.seen else {}
 
 
-def _body(request: Request, *names: str) -> dict[str, Any]:
+def _body(request: requests.Request, *names: str) -> dict[str, Any]:
     return {name: getattr(request, name) for name in names}
 
 

@@ -70,18 +70,14 @@ def warm(app: FastAPI) -> None:
 def add(app: FastAPI) -> None:
     """Add the pages to an application."""
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
-    page: dict[str, Any] = {"include_in_schema": False}
-    app.add_api_route("/", _home, methods=["GET"], **page)
-    app.add_api_route("/campaign/{name}", _campaign, methods=["GET"], **page)
-    app.add_api_route("/new", _new, methods=["GET"], **page)
-    app.add_api_route("/docs", _docs, methods=["GET"], **page)
-    app.add_api_route("/sign-in", _sign_in_page, methods=["GET"], **page)
-    app.add_api_route("/sign-in", _sign_in, methods=["POST"], **page)
-    app.add_api_route("/sign-out", _sign_out, methods=["POST"], **page)
-    app.add_api_route("/health", _live, methods=["GET", "HEAD"], **page)
-    app.add_api_route("/health/live", _live, methods=["GET", "HEAD"], **page)
-    app.add_api_route("/health/ready", _ready, methods=["GET", "HEAD"], **page)
-    app.add_api_route("/metrics", _metrics, methods=["GET"], **page)
+    pages: dict[str, Any] = {
+        "/": _home, "/campaign/{name}": _campaign, "/new": _new, "/docs": _docs, "/sign-in": _sign_in_page,
+        "/health": _live, "/health/live": _live, "/health/ready": _ready, "/metrics": _metrics,
+    }  # fmt: skip
+    for path, page in pages.items():
+        app.add_api_route(path, page, methods=["GET", "HEAD"], include_in_schema=False)
+    for path, action in (("/sign-in", _sign_in), ("/sign-out", _sign_out)):
+        app.add_api_route(path, action, methods=["POST"], include_in_schema=False)
 
 
 async def _home(request: Request) -> Response:

@@ -25,18 +25,8 @@ class GroupCommit:
     """Requests to one campaign. Those that arrive during a commit go into the next one: no request waits for others to
     join it, and the busier the service, the larger the groups.
 
-    Parameters
-    ----------
-    campaign : Campaign
-        the campaign
-    threads : Executor
-        where commits run
-    turn : asyncio.Lock
-        held during a commit; campaigns of one storage share it if only one of them can write at a time
-    largest : int
-        maximum number of requests in one commit
-    committed : Callable[[int, float], None], optional
-        told the number of requests and the seconds of each commit
+    ``turn`` is held during a commit: campaigns of one storage share it if only one of them can write at a time.
+    ``committed`` is told the number of requests and the seconds of each commit.
     """
 
     def __init__(

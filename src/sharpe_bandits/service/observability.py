@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import logging
+import random
 import re
-import secrets
 import time
 from collections.abc import Callable, Iterable
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -57,20 +58,15 @@ def configure_log(level: str) -> None:
 
 
 class Observer:
-    """Counts and logs requests and commits.
-
-    Parameters
-    ----------
-    campaigns : Callable[[], Iterable[Campaign]]
-        the campaigns that are open, whose state is part of the metrics
-    """
+    """Counts and logs requests and commits; the state of the open ``campaigns`` is part of the metrics."""
 
     def __init__(self, campaigns: Callable[[], Iterable[Campaign]]) -> None:
         self._campaigns = campaigns
         self._registry = registry = CollectorRegistry()
         prefix: dict[str, Any] = {"namespace": "sharpe_bandits", "registry": registry}
-        self._requests = Counter("requests", "Requests", ["method", "route", "status"], **prefix)
-        self._seconds = Histogram("request_seconds", "Duration of requests", ["route"], buckets=_SECONDS, **prefix)
+        requests = Counter("requests", "Requests", ["method", "route", "status"], **prefix)
+        seconds = Histogram("request_seconds", "Duration of requests", ["route"], buckets=_SECONDS, **prefix)
+        self._requests, self._seconds = cache(requests.labels), cache(seconds.labels)
         self._refused = Counter(
             "refused", "Requests that were refused before they reached a route", ["reason"], **prefix
         )
@@ -82,7 +78,9 @@ class Observer:
     def request_id(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
         """The id in X-Request-ID, or a new one."""
         sent = next((value for name, value in headers if name == b"x-request-id"), b"")
-        return sent.decode("ascii") if _REQUEST_ID.fullmatch(sent) and sent.isascii() else secrets.token_hex(8)
+        return (
+            sent.decode("ascii") if _REQUEST_ID.fullmatch(sent) and sent.isascii() else f"{random.getrandbits(64):016x}"
+        )
 
     def refused(self, reason: str) -> None:
         """Count a request that the gate refused."""
@@ -92,8 +90,8 @@ class Observer:
         """Count a request, and log it: as a warning if the service failed."""
         route = getattr(scope.get("route"), "path", "(none)")
         method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST") else "other"
-        self._requests.labels(method, route, status).inc()
-        self._seconds.labels(route).observe(seconds)
+        self._requests(method, route, status).inc()
+        self._seconds(route).observe(seconds)
         level = logging.WARNING if status >= 500 else logging.INFO
         if not logger.isEnabledFor(level) or (status >= 500 and not self._has_room()):
             return

@@ -41,8 +41,8 @@ _ERRORS: list[tuple[type[SharpeBanditsError], str, int]] = [
     (MissingLibraryError, "missing-library", 500),
     (SharpeBanditsError, "refused", 422),
 ]
-#: Seconds after which a request that must wait may be repeated, by status.
-RETRY_AFTER = {425: 1, 429: 1, 503: 1}
+#: Statuses of requests that may be repeated, after a second.
+REPEATABLE = (425, 429, 503)
 
 
 def problem(status: int, kind: str, title: str, detail: str, **more: Any) -> dict[str, Any]:

@@ -11,14 +11,13 @@ import asyncio
 import base64
 import hashlib
 import hmac
-import json
 import os
 import secrets
 import stat
 import time
 import tomllib
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
@@ -27,10 +26,12 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import quote, unquote, urlsplit
 
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
 from .._support.names import check_name
 from ..errors import InvalidInputError, UnreadableDataError, shown
 from .observability import Observer
-from .problems import MEDIA_TYPE, RETRY_AFTER, problem
+from .problems import MEDIA_TYPE, REPEATABLE, problem
 
 #: Routes that need no token: method and path, or a path prefix that ends in "/".
 OPEN = {
@@ -190,18 +191,10 @@ class _Buckets:
 
 
 class Guard:
-    """Tokens, sessions of browsers, and limits, which are those of one process.
+    """Tokens, host names, sessions of browsers, and limits, which are those of one process.
 
-    Parameters
-    ----------
-    tokens : Iterable[Token]
-        the valid tokens
-    hosts : Iterable[str]
-        host names of the service, without ports
-    rate : float
-        requests per second and token; bursts may be twice as large
-    visitor : Token | None, optional
-        what browsers may do without signing in
+    A token may make ``rate`` requests per second, in bursts of twice as many. Browsers may do without signing in what
+    the ``visitor`` may.
     """
 
     def __init__(
@@ -369,27 +362,30 @@ class Gate:
         return token
 
     async def _refuse(self, scope: Any, send: Any, denied: _DeniedError) -> None:
-        headers = dict(scope["headers"])
-        page = scope["method"] == "GET" and b"text/html" in headers.get(b"accept", b"")
+        page = scope["method"] == "GET" and b"text/html" in dict(scope["headers"]).get(b"accept", b"")
+        response: Response
         if denied.status == 401 and page:
             there = quote(scope["raw_path"].decode("ascii"), safe="/%")
-            start = {"type": "http.response.start", "status": 303}
-            where = f"/sign-in?next={quote(there, safe='/')}"
-            await send({**start, "headers": [(b"location", where.encode()), (b"content-length", b"0")]})
-            await send({"type": "http.response.body", "body": b""})
-            return
-        self._observer.refused(denied.kind)
-        content = problem(denied.status, denied.kind, denied.kind.replace("-", " "), denied.detail)
-        body = json.dumps(content).encode()
-        more = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
-        if denied.status == 401:
-            more.append((b"www-authenticate", b"Bearer"))
-        if denied.status in RETRY_AFTER:
-            more.append((b"retry-after", str(RETRY_AFTER[denied.status]).encode()))
-        if denied.status in (408, 413):
-            more.append((b"connection", b"close"))
-        await send({"type": "http.response.start", "status": denied.status, "headers": more})
-        await send({"type": "http.response.body", "body": body})
+            response = RedirectResponse(f"/sign-in?next={quote(there, safe='/')}", 303)
+        else:
+            self._observer.refused(denied.kind)
+            content = problem(denied.status, denied.kind, denied.kind.replace("-", " "), denied.detail)
+            response = problem_response(content)
+            if denied.status == 401:
+                response.headers["WWW-Authenticate"] = "Bearer"
+            if denied.status in (408, 413):
+                response.headers["Connection"] = "close"
+        await response(scope, _nothing, send)
+
+
+async def _nothing() -> Any:
+    """What a response that needs no request reads of it."""
+
+
+def problem_response(content: dict[str, Any], headers: Mapping[str, str] | None = None) -> Response:
+    """A problem as data for programs, with the seconds after which the request may be repeated."""
+    again = {"Retry-After": "1"} if content["status"] in REPEATABLE else {}
+    return JSONResponse(content, content["status"], {**(headers or {}), **again}, MEDIA_TYPE)
 
 
 def _campaign_in(path: str) -> str | None:

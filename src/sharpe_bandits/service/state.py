@@ -33,15 +33,7 @@ class CampaignHandle(NamedTuple):
 
 
 class ServiceState:
-    """An open store.
-
-    Parameters
-    ----------
-    store : Store
-        the store
-    group : int, optional
-        maximum number of requests in one commit
-    """
+    """An open store; ``group`` is the maximum number of requests in one commit."""
 
     def __init__(self, store: Store, group: int = 256) -> None:
         self.store = store

@@ -22,6 +22,11 @@ from .forecast import duration, gain, per_day, rewards_to_decide, rounded
 DRAWN = 8
 #: Number of rewards from which an estimate is drawn over time: earlier estimates are erratic.
 STEADY = 10
+#: What the list of campaigns shows of a view, as it is.
+_SUMMARY = (
+    "name", "policy", "best", "done", "verdict", "leader_since", "decisions_per_day", "decisions", "rewards", "pending",
+    "expired", "arms_count", "events",
+)  # fmt: skip
 #: Number of pending decisions listed, and of draws for the probability of being best.
 _LISTED, _DRAWS = 20, 4000
 
@@ -58,19 +63,8 @@ class View:
         """What the list of campaigns shows."""
         view = self.to_dict()
         series = view["series"]
-        keys = (
-            "name",
-            "policy",
-            "best",
-            "done",
-            "verdict",
-            "leader_since",
-            "decisions_per_day",
-            "decisions",
-            "rewards",
-        )
         return {
-            **{key: view[key] for key in (*keys, "pending", "expired", "arms_count", "events")},
+            **{key: view[key] for key in _SUMMARY},
             "last": series["last"],
             "spark": [sum(column) for column in zip(*series["asked"], strict=True)],
         }
