@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import signal
+import sys
 
 import pytest
 from hypothesis import settings
@@ -66,3 +67,15 @@ def interrupts():
     """Ctrl-C raises KeyboardInterrupt in every test: a shell that runs the suite in the background has it ignored, and
     some libraries take it over."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def own_policies():
+    """Policies that a test defines are gone after it: those of other tests may have the same name."""
+    custom = sys.modules.get("sharpe_bandits.policies.custom")
+    known = custom and custom.PolicyFactory.known
+    before = dict(known or {})
+    yield
+    if custom:
+        known.clear()
+        known.update(before)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -38,8 +39,8 @@ _BY_KIND = ("arms", "clock", "switches", "objective", "policies")
 _WORDS = ("name", "form", "confidence", "sign", "undefined", "undefined_width", "first_term")
 #: Keys that all cases of an experiment share.
 _SHARED = ("title", "metric", "checkpoints", "sweep", "cases", "runs", "seed")
-#: Maximum number of arms that one table of a description makes, and of checkpoints of a curve.
-MOST_ARMS, MOST_CHECKPOINTS = 10_000, 10_000
+#: Maximum numbers of cases, of arms that one table of a description makes, and of checkpoints of a curve.
+MOST_CASES, MOST_ARMS, MOST_CHECKPOINTS = 1_000, 10_000, 10_000
 _KINDS = {"arm": catalogue.arms, "policy": catalogue.policies, "objective": catalogue.objectives}
 
 
@@ -98,6 +99,10 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
     sweep = description.get("sweep", {})
     if not isinstance(sweep, dict) or not all(isinstance(v, list) and v for v in sweep.values()):
         raise DescriptionError("sweep must be a table of non-empty lists, as in sweep = { L = [0.5, 5] }", "sweep")
+    if len(table) * math.prod(map(len, sweep.values())) > MOST_CASES:
+        raise DescriptionError(
+            f"there are more than {MOST_CASES:,} cases; shorten the lists of sweep, or make several files", "sweep"
+        )
     for place, varied in (("sweep", sweep), *(("cases", case) for case in table)):
         with at(place):
             for key in varied:
