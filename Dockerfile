@@ -6,7 +6,7 @@
 #     sharpe-bandits serve /data/campaigns.db --host 0.0.0.0 --allowed-hosts localhost --token-file /run/secrets/tokens.toml
 #
 # The container writes to /data alone: the store, and compiled kernels. The file of tokens must belong to user 10001 with mode 600.
-FROM python:3.13-slim-trixie AS build
+FROM python:3.13-slim AS build
 ARG VERSION=0.1.0.dev0
 ENV SETUPTOOLS_SCM_PRETEND_VERSION=$VERSION PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /source
@@ -14,11 +14,8 @@ COPY pyproject.toml README.md LICENSE ./
 COPY src src
 RUN python -m venv /opt/sharpe-bandits && /opt/sharpe-bandits/bin/pip install '.[serve]'
 
-FROM python:3.13-slim-trixie
-# For backups of a PostgreSQL up to 17; a newer server needs its own pg_dump.
-# hadolint ignore=DL3008
-RUN apt-get update && apt-get install --yes --no-install-recommends postgresql-client-17 && rm -rf /var/lib/apt/lists/* \
-    && useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin bandit \
+FROM python:3.13-slim
+RUN useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin bandit \
     && install --directory --owner bandit --mode 700 /data
 COPY --from=build /opt/sharpe-bandits /opt/sharpe-bandits
 ENV PATH=/opt/sharpe-bandits/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 SHARPE_BANDITS_CACHE=/data/cache

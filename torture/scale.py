@@ -1,9 +1,9 @@
-"""Two servers on one PostgreSQL: ``python -m torture.scale [--seconds 6] [--kills 20] [--share 0.2]``.
+"""Two servers on one PostgreSQL: ``python -m torture.scale [--seconds 6] [--repeat 3] [--kills 20] [--share 0.2]``.
 
-Clients ask and tell in eight campaigns through one and through two servers. Where servers, database and clients share
-two cores, the clients and the database take theirs. So each server is also limited to a share of a core by a control
-group (Linux, as root): the others then have cores left, as on machines of their own. Printed for each: operations a
-second, processor time per operation of servers, database and clients, and how often a connection waits for a lock.
+64 clients ask and tell in 32 campaigns, through one and two servers in turn. Where servers, database and clients
+share two cores, the clients and the database take theirs. So each server is also limited to a share of a core by a
+control group (Linux, as root): the others then have cores left, as on machines of their own. Printed for each:
+operations a second, processor time per operation of servers, database and clients, and what connections wait for.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import random
 import resource
 import secrets
 import signal
+import statistics
 import sys
 import threading
 import time
@@ -29,7 +30,7 @@ import sharpe_bandits as sb
 from .postgres import Server as Postgres
 from .service import ARMS, Client, Load, Server
 
-CAMPAIGNS = 8
+CAMPAIGNS, CLIENTS = 32, 64
 _GROUPS = Path("/sys/fs/cgroup/cpu")
 #: Microseconds in which a server uses up its share: short, so that it is slow and not stopped.
 _PERIOD = 10_000
@@ -123,9 +124,10 @@ def measure(postgres: Postgres, servers: int, share: float | None, together: boo
     running = [Limited(postgres.url, share) for _ in range(servers)]
     ports = [server.port for server in running]
     if together:
-        places, each = [(port, name) for port in ports for name in names], 8 // servers
+        places = [(port, name) for port in ports for name in names]
     else:
-        places, each = [(ports[k % servers], name) for k, name in enumerate(names)], 8
+        places = [(ports[k % servers], name) for k, name in enumerate(names)]
+    each = CLIENTS // len(places)
     drive(places, each, 1.0, {name: Load() for name in names}, "warm")
     for server in running:
         server.limit()
@@ -191,6 +193,7 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m torture.scale", description=__doc__)
     parser.add_argument("--seconds", type=float, default=6.0)
+    parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--share", type=float, default=0.2, help="of a core, for each server")
     options = parser.parse_args()
@@ -201,9 +204,12 @@ def main() -> int:
         limits = [None, options.share] if os.access(_GROUPS, os.W_OK) else [None]
         for share in limits if options.seconds else []:
             for together in (False, True):
-                one = measure(postgres, 1, share, together, options.seconds)
-                two = measure(postgres, 2, share, together, options.seconds)
-                print(f"  two servers: {two / one:.2f} times one")
+                ratios = []
+                for _ in range(options.repeat):
+                    one, two = (measure(postgres, servers, share, together, options.seconds) for servers in (1, 2))
+                    ratios.append(two / one)
+                error = statistics.stdev(ratios) / len(ratios) ** 0.5 if len(ratios) > 1 else float("nan")
+                print(f"  two servers: {statistics.mean(ratios):.2f} ± {error:.2f} times one", flush=True)
         if options.kills:
             acknowledged, lost = killed(postgres, options.kills)
             print(f"{options.kills} kills of one of two servers: {acknowledged:,} acknowledged, {lost} lost")
