@@ -119,7 +119,9 @@ def test_a_file_that_is_wrong_changes_nothing(run, desk, folder, capsys, text, s
 
 def test_arms_come_and_go(run, desk):
     assert run("add-arm", "desk", "quality") == "active arms: momentum, carry, value, quality\n"
-    assert run("retire-arm", "desk", "carry", "--json") == {"arms": ["momentum", "value", "quality"]}
+    retired = run("retire-arm", "desk", "carry", "--why", "closed", "--by", "Ann", "--json")
+    assert retired == {"arms": ["momentum", "value", "quality"]}
+    assert sb.Store("campaigns.db").campaign("desk").log(count=1)[0].details == {"by": "Ann", "why": "closed"}
     assert {run("ask", "desk", "--json")["arm"] for _ in range(6)} == {"momentum", "value", "quality"}
 
 

@@ -160,7 +160,7 @@ def add_action(actions: Any, name: str, words: str, do: Any, named: bool = True)
 
 
 def add_module(parser: argparse.ArgumentParser) -> None:
-    words = "Python module that defines a custom policy, imported first"
+    words = "Python module that defines a custom policy, imported first (none)"
     parser.add_argument("--module", action="append", default=[], metavar="MODULE", help=words)
 
 

@@ -346,8 +346,8 @@ class State:
     def due_snapshot(self, before: int) -> str | None:
         """The state as JSON, if a snapshot is due after the log has grown from event number ``before``.
 
-        It is also a checkpoint, and replaces one in a place that depends on how often 2 divides the number of the
-        snapshot: about log2(n) of n snapshots are kept, close together at the end of the log.
+        Every fourth is also a checkpoint, and replaces one in a place that depends on how often 2 divides its number:
+        about log2(n) of n are kept, close together at the end of the log.
         """
         due = max(_SNAPSHOT_EVENTS, self._snapshot_size // _SNAPSHOT_BYTES)
         crossed = (self.seq // due) ^ (before // due)
@@ -355,8 +355,8 @@ class State:
             return None
         text = self.to_json()
         self._snapshot_size, self._snapshot_due = len(text), False
-        if crossed:
-            self.checkpoints[crossed.bit_length() - 1] = self.decisions, text
+        if crossed >= 4:
+            self.checkpoints[crossed.bit_length() - 3] = self.decisions, text
         return text
 
     def to_json(self) -> str:

@@ -205,9 +205,7 @@ class Store:
 
 
 def _in_use(name: str, target: Store) -> ConflictError:
-    return ConflictError(
-        f"there is a campaign {name!r} in {target.name}; nothing of it was changed: copy to another store"
-    )
+    return ConflictError(f"there is a campaign {name!r} in {target.name}, which stays as it is; copy to another store")
 
 
 def _storage(target: Any, timeout: float, synchronous: Synchronous, create: bool) -> Storage:
