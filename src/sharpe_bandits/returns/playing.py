@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property, lru_cache
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -36,7 +35,7 @@ ALL = -2
 BAND = (0.05, 0.95)
 #: Rows of a run: all of them as recorded; consecutive ones from a random start; or resampled blocks.
 Paths = Literal["recorded", "starts", "blocks"]
-PATHS = ("recorded", "starts", "blocks")
+PATHS = get_args(Paths)
 #: The default L is estimated from this many first rounds, or two per column if these are more.
 FIRST_ROWS = 20
 
@@ -117,7 +116,7 @@ class Player:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without the wealth and the holdings of every row."""
-        fixed = (field.name for field in fields(self) if field.name != "held" and not field.name.startswith("wealth"))
+        fixed = (own.name for own in fields(self) if own.name != "held" and not own.name.startswith("wealth"))
         return {key: getattr(self, key) for key in fixed}
 
 
@@ -264,6 +263,7 @@ class Evaluator:
     yardstick: Yardstick
     costs: np.ndarray
     paths: _TablePaths
+    _equal: dict[int, np.ndarray] = field(default_factory=dict)
 
     @property
     def begins(self) -> np.ndarray:
@@ -278,11 +278,10 @@ class Evaluator:
 
     def equal(self, run: int) -> np.ndarray:
         """Returns of equal weight in a run minus the hurdle; the same in all runs on the recorded rows."""
-        return self._equal(run if self.paths.varied else 0)
-
-    @cached_property
-    def _equal(self) -> Callable[[int], np.ndarray]:
-        return lru_cache(maxsize=None)(lambda run: self.active_returns(run, self.equal_weight(run).net))
+        run = run if self.paths.varied else 0
+        if run not in self._equal:
+            self._equal[run] = self.active_returns(run, self.equal_weight(run).net)
+        return self._equal[run]
 
     def equal_weight(self, run: int) -> Held:
         """Holdings of all available columns in equal parts."""
@@ -327,7 +326,7 @@ class Evaluator:
         wealth = np.array([path for _, path in measured])
         several = len(measured) > 1
         low, middle, high = np.quantile(wealth, [BAND[0], 0.5, BAND[1]], axis=0) if several else wealth[[0, 0, 0]]
-        band = {key: _quantiles(values) for key, values in numbers.items()} if several else {}
+        band = {key: tuple(np.quantile(values, BAND).tolist()) for key, values in numbers.items()} if several else {}
         typical = int(np.argsort(numbers["total"], kind="stable")[(len(measured) - 1) // 2])
         return Player(
             name=name, kind=kind, rule=rule, runs=len(measured),
@@ -472,8 +471,3 @@ def first_regulariser(paths: _TablePaths) -> float:
     if not varied:
         raise InvalidInputError(f"no column varies in the first {len(first)} rows, from which L is estimated; pass L=")
     return usual_regulariser(np.array(varied))
-
-
-def _quantiles(values: np.ndarray) -> tuple[float, float]:
-    low, high = np.quantile(values, BAND)
-    return float(low), float(high)

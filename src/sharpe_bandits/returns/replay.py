@@ -12,8 +12,8 @@ The variation over these runs is reported with every number.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, get_args
 
@@ -55,6 +55,8 @@ CLEAR = 2.0
 _MEAN_RISK = "pass policies=['SF-UCB:objective=MeanRisk,aversion=1']"
 #: Maximum number of columns listed in the table of shares.
 _LISTED = 25
+#: What a column of a table shows of a player, by its head.
+_Columns = dict[str, Callable[[Player], str]]
 #: Numbers of a player that are about costs, and what they are called then.
 COST_NUMBERS = {
     "total": "total_cost", "annual_mean": "mean_cost", "annual_volatility": "sd", "annual_sharpe": "cost_plus_risk",
@@ -337,45 +339,44 @@ class Replay(Reported):
 
     def tables(self) -> list[console.Cells]:
         """The tables shown, as text: ratios, wealth and trading, and shares of time; each as heads and rows."""
-        ratios, others = [], []
         costs = self.yardstick.costs
-        d = 2
-        for p in self.players:
-            own = p.name == EQUAL
-            ratios.append([
-                p.name, f"{p.annual_sharpe:z.{d}f}", _band(p, "annual_sharpe", f"z.{d}f"), f"{p.annual_se:.{d}f}",
-                "" if own else f"{p.annual_difference:+z.{d}f}",
-                "" if own else _band(p, "annual_difference", f"+z.{d}f"),
-                "" if own else f"{p.annual_difference_se:.{d}f}",
-            ])  # fmt: skip
-            total, each = (",.0f", ".2f") if costs else (",.0%", ".1%")
-            others.append([
-                p.name, f"{p.total:{total}}", _band(p, "total", total), f"{p.annual_mean:{each}}",
-                f"{p.annual_volatility:{each}}", *([] if costs else [f"{p.drawdown:.0%}"]), f"{p.turnover:.3f}",
-                f"{p.annual_turnover:.1f}",
-            ])  # fmt: skip
+        total, each, unit = (",.0f", ".2f", "bp") if costs else (",.0%", ".1%", "")
+        ratios: _Columns = {
+            "": lambda p: p.name,
+            self.yardstick.name.removesuffix(" ratio"): lambda p: f"{p.annual_sharpe:z.2f}",
+            "90% of runs": _band("annual_sharpe", "z.2f"),
+            "s.e.": lambda p: f"{p.annual_se:.2f}",
+        }
+        against: _Columns = {
+            "vs equal weight": lambda p: f"{p.annual_difference:+z.2f}",
+            "90% of runs": _band("annual_difference", "+z.2f"),
+            "s.e.": lambda p: f"{p.annual_difference_se:.2f}",
+        }
+        wealth: _Columns = {
+            "": lambda p: p.name,
+            f"total {f'cost ({unit})' if costs else 'return'}": lambda p: f"{p.total:{total}}",
+            "90% of runs": _band("total", total),
+            f"{f'mean cost ({unit})' if costs else 'annualised mean'}": lambda p: f"{p.annual_mean:{each}}",
+            f"{f's.d. ({unit})' if costs else 'annualised volatility'}": lambda p: f"{p.annual_volatility:{each}}",
+            **({} if costs else {"max drawdown": lambda p: f"{p.drawdown:.0%}"}),
+            "turnover per period": lambda p: f"{p.turnover:.3f}",
+            "annualised turnover": lambda p: f"{p.annual_turnover:.1f}",
+        }
+        first = [
+            [*(cell(p) for cell in ratios.values()), *("" if p.name == EQUAL else cell(p) for cell in against.values())]
+            for p in self.players
+        ]
+        second = [[cell(p) for cell in wealth.values()] for p in self.players]
         hurdle = self.returns.hurdle
         if self.yardstick.active and hurdle is not None and self.paths == "recorded":
-            own_returns = hurdle.values[self.warm_up :]
-            q = self.returns.periods_per_year
-            others.append([
-                f"{hurdle.name} (benchmark)", f"{statistics.wealth(own_returns)[-1] - 1:,.0%}", "",
-                f"{q * own_returns.mean():.1%}", f"{math.sqrt(q) * own_returns.std(ddof=1):.1%}",
-                f"{statistics.drawdown(own_returns):.0%}", "", "",
+            own, q = hurdle.values[self.warm_up :], self.returns.periods_per_year
+            second.append([
+                f"{hurdle.name} (benchmark)", f"{statistics.wealth(own)[-1] - 1:,.0%}", "", f"{q * own.mean():.1%}",
+                f"{math.sqrt(q) * own.std(ddof=1):.1%}", f"{statistics.drawdown(own):.0%}", "", "",
             ])  # fmt: skip
         heads, shares = self.shares()
-        value = self.yardstick.name.removesuffix(" ratio")
-        sums = (
-            ["", "total cost (bp)", "90% of runs", "mean cost (bp)", "s.d. (bp)", "turnover per period"]
-            if costs
-            else ["", "total return", "90% of runs", "annualised mean", "annualised volatility", "max drawdown",
-                  "turnover per period"]
-        )  # fmt: skip
-        return [
-            (["", value, "90% of runs", "s.e.", "vs equal weight", "90% of runs", "s.e."], ratios),
-            ([*sums, "annualised turnover"], others),
-            (heads, [[name, *(f"{share:.1%}" for share in row)] for name, row in shares]),
-        ]
+        third = [[name, *(f"{share:.1%}" for share in row)] for name, row in shares]
+        return [([*ratios, *against], first), ([*wealth], second), (heads, third)]
 
     def shares(self) -> tuple[list[str], list[tuple[str, list[float]]]]:
         """Share of time in each column: heads, and a row per column (of many, the most held ones and the rest).
@@ -407,10 +408,7 @@ class Replay(Reported):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without dates and the wealth of every row."""
-        words = (
-            "feedback", "L", "annual_risk_free", "risk_free_per_period", "cost", "every", "hold", "top",
-            "warm_up", "lag", "cost_aware", "budget", "runs", "seed", "paths", "length", "block",
-        )  # fmt: skip
+        apart = ("players", "dates", "annual_sharpes", "remarks", "returns", "yardstick")
         of = self.returns
         costs = self.yardstick.costs
         players = [
@@ -420,7 +418,7 @@ class Replay(Reported):
             for p in self.players
         ]
         return {
-            **{key: getattr(self, key) for key in words},
+            **{own.name: getattr(self, own.name) for own in fields(self) if own.name not in apart},
             "periods_per_year": of.periods_per_year,
             "source": of.kind,
             "span": of.span,
@@ -614,8 +612,6 @@ def _total_se(player: Player) -> float:
     return math.hypot(player.annual_difference_se, player.sd_over_runs["annual_difference"])
 
 
-def _band(player: Player, key: str, form: str) -> str:
-    if player.runs == 1:
-        return ""
-    low, high = player.band[key]
-    return f"{low:{form}} to {high:{form}}"
+def _band(key: str, form: str) -> Callable[[Player], str]:
+    """The cell of a table that shows how a number varies over runs; empty for a single run."""
+    return lambda p: "" if p.runs == 1 else "{0:{form}} to {1:{form}}".format(*p.band[key], form=form)
