@@ -205,7 +205,11 @@ class TestComparison:
 
     def test_all_means_below_the_hurdle(self):
         x = np.random.default_rng(9).normal([-0.002, -0.003], 0.01, (400, 2))
-        assert "below 0" in str(sb.compare(table(x), replications=100)).lstrip().splitlines()[0]
+        found = sb.compare(table(x), replications=100)
+        assert found.no_verdict
+        assert str(found).startswith(f"Check: {found.remarks[0][:40]}")  # the doubt comes first
+        judged = sb.compare(table(x), replications=100, by="mean-risk")
+        assert (judged.no_verdict, judged.remarks) == (False, ())
 
     def test_a_clear_winner_is_alone_in_the_set(self):
         x = np.random.default_rng(2).normal(0, 0.01, (1000, 5))

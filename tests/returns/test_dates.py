@@ -57,8 +57,9 @@ def test_dates_as_numbers(form, numbers):
 
 
 def test_days_in_a_row_as_a_spreadsheet_counts_them():
-    said = suggested({"t": [43832, 43833, 43834, 43835, 43836], "A": FUND_A, "B": FUND_B})
-    assert "date='t' and date_format='excel' if it holds the dates" in said
+    table = {"t": [43832, 43833, 43834, 43835, 43836], "A": FUND_A, "B": FUND_B}
+    assert "date='t' and date_format='excel' if it holds the dates" in suggested(table)
+    assert str(prices(table, date="t", date_format="excel").dates[0])[:10] == "2020-01-03"
 
 
 @pytest.mark.parametrize(

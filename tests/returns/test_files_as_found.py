@@ -457,6 +457,28 @@ def test_lines_that_are_no_rows(line, tmp_path):
     right(read(saved(tmp_path, *text)))
 
 
+def test_a_total_below_dates_in_another_format(tmp_path):
+    """The format is named all the same, and then the line."""
+    path = saved(tmp_path, HEAD, *lines(DATES["German"]), "Total,1.5,2.5")
+    with pytest.raises(sb.errors.InvalidInputError, match=r"date_format='%d.%m.%Y'"):
+        read(path)
+    with pytest.raises(sb.errors.InvalidInputError, match=r"line 302: 'Total' .*delete"):
+        read(path, date_format="%d.%m.%Y")
+    right(read(saved(tmp_path, HEAD, *lines(DATES["German"])), date_format="%d.%m.%Y"))
+
+
+def test_fields_below_a_title_in_a_spreadsheet(tmp_path):
+    """Names of assets above names of fields: the first remedy leads to the fields, the next one to both lines."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for line in (["Monitor"], [], [None, "SPY", None, "AGG", None], ["Date", *["PX_LAST", "VOLUME"] * 2]):
+        book.active.append(line)
+    for day, (a, b) in zip(DAYS, PRICES.tolist(), strict=True):
+        book.active.append([day.to_pydatetime(), a, 1000, b, 2000])
+    book.save(tmp_path / "file.xlsx")
+    right(follow(tmp_path / "file.xlsx"))
+
+
 @pytest.mark.parametrize("cell", ["-", "--", "#DIV/0!", "#N/A"])
 def test_cells_that_stand_for_nothing(cell, tmp_path):
     text = lines(DATES["iso"])

@@ -132,9 +132,8 @@ class BestArmProblem:
         Rewards are normal with mean S·v/p and standard deviation v/√p; p is the number of periods per year. The best
         arm is that of the ``objective``, whatever it needs of the rewards. Any arm whose value (the annualised Sharpe
         ratio, unless arms are judged by another objective) is within ``tolerance`` of the best one's is a right choice.
-        ``correlation`` is
-        that of every arm with a benchmark, seen in every period, that policies adjust their estimates for
-        (:class:`~sharpe_bandits.objectives.Adjusted`): it leaves 1 - correlation^2 of the variance.
+        ``correlation`` is that of every arm with a benchmark, seen in every period, that policies adjust their
+        estimates for (:class:`~sharpe_bandits.objectives.Adjusted`): it leaves 1 - correlation^2 of the variance.
         """
         if not 0 <= real(correlation) < 1:
             raise InvalidInputError(
@@ -436,7 +435,7 @@ class BestArmProblem:
             )
         else:
             order = "smallest" if self.shown.factor < 0 else "largest"
-            best = f"Best is the arm with the {order} {self.value_name}, per period."
+            best = f"Best is the arm with the {order} {self.value_name}."
         return [
             f"{self.K} arms with {self.value_name} of {self._listed()}, annualised volatility {stated}, "
             f"{self.periods_per_year:g} periods per year. A reward is the return of one period.",

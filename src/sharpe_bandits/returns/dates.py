@@ -71,9 +71,11 @@ def some_of(column: Any) -> list[Any]:
 
 
 def forms_of(column: Any) -> list[str]:
-    """The formats that fit all dates of a text column, or a sample of them if the column is long."""
+    """The formats that fit most dates of a text column, or of a sample if it is long: all but a total, or a remark."""
     texts = some_of(column)
-    return [form for form in FORMS if texts and all(as_datetime(text, form) is not None for text in texts)]
+    fits = {form: sum(as_datetime(text, form) is not None for text in texts) for form in FORMS}
+    most = max(fits.values())
+    return [form for form, number in fits.items() if number == most >= max(0.9 * len(texts), 1)]
 
 
 def remedy(column: Any) -> str | None:
@@ -109,8 +111,8 @@ def read(
         if moment is None:
             other, what = remedy(column), f"column {shown(name)}, {place(row)}: {shown(cell)} is not a date in the"
             if form is not None:
-                fits = f"pass {other}" if other else "correct it, or pass another date_format="
-                raise InvalidInputError(f"{what} format {form!r}; {fits}")
+                fits = f"pass {other}" if other and repr(form) not in other else "correct it, pass another date_format="
+                raise InvalidInputError(f"{what} format {form!r}; {fits}, or delete the row if it is not of the table")
             raise InvalidInputError(
                 f"{what} years 1 to 9999; write dates as 2020-01-31 or 2020-01-31T16:00:00-05:00 (other formats are "
                 f"not guessed{f': pass {other}' if other else ''}), or delete the row if it is not part of the table"

@@ -96,9 +96,11 @@ def drafted(
     times = Counter(named if columns is None else source.names)
     duplicate = next((name for name in named if times[name] > 1), None)
     if duplicate is not None:
-        raise InvalidInputError(
-            f"two columns are called {shown(duplicate)}; give one of them another name{_field_below(source)}"
-        )
+        hint = _field_below(source)
+        if source.skipped and duplicate in sources.FIELDS:
+            above = f"pass skip_rows={source.skipped - 1} and field={duplicate!r}"
+            hint = f"; if the line above names the assets, {above}"
+        raise InvalidInputError(f"two columns are called {shown(duplicate)}; give one of them another name{hint}")
     if columns is None:
         _refuse_long_form(source, dated)
     names = [check_column(source.names[p]) for p in chosen]

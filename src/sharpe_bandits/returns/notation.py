@@ -14,6 +14,8 @@ from ..errors import InvalidInputError, shown
 _THOUSANDS, _DECIMAL = ("", ",", ".", " ", "'", "’", "_"), (".", ",")
 #: Spaces that programs write between digits, other than the ordinary one.
 _BLANKS = "\u00a0\u202f\u2009"
+#: Decimal and thousands separators that are tried, the likelier first: nothing, one sign, or two.
+_SEPARATORS = ((".", ""), (",", ""), (".", ","), (",", "."), (".", "'"), (".", "’"), (".", " "), (",", " "))
 _CURRENCY = re.compile(r"[$€£¥₹₩]|\b[A-Z]{3}\b|(?<=\d)\s?(kr|Fr|zł)\.?$|^(kr|Fr|zł)\.?(?=\s?\d)")
 
 
@@ -57,7 +59,7 @@ class Notation:
         return self == Notation()
 
     @property
-    def _form(self) -> str:
+    def form(self) -> str:
         """Regular expression that matches a number, for Arrow."""
         group, point, money = (re.escape(sign) for sign in (self.thousands, self.decimal, self.currency))
         groups = rf"\d{{1,3}}({group}\d{{3}})+|" if group else ""
@@ -72,7 +74,7 @@ class Notation:
 
         for blank in _BLANKS:
             text = pc.replace_substring(text, blank, " ")
-        held = pc.and_(pc.match_substring_regex(text, self._form), pc.match_substring_regex(text, r"\d"))
+        held = pc.and_(pc.match_substring_regex(text, self.form), pc.match_substring_regex(text, r"\d"))
         if self.percent:
             signs = np.asarray(pc.match_substring(text, "%").fill_null(False))
             if signs.any() and not (signs | np.asarray(text.is_null())).all():
@@ -88,33 +90,17 @@ class Notation:
 
 def remedy(text: str) -> str | None:
     """The options that make text readable as a number; None if it does not look like one, or needs none."""
-    options = []
     for blank in _BLANKS:
         text = text.replace(blank, " ")
-    money = _CURRENCY.search(text)
-    if money is not None:
-        options.append(_option("currency", money[0].strip()))
-        text = text.replace(money[0], "")
-    if "%" in text:
-        options.append("scale=0.01")
-        text = text.replace("%", "")
-    digits = text.strip().lstrip("+-").strip()
-    if not re.fullmatch(r"\d[\d.,' ’]*|[.,]\d+", digits):
-        return None
-    signs = [sign for sign in ",.'’ " if sign in digits]
-    if signs == [","] and re.fullmatch(r"[1-9]\d{0,2},\d{3}", digits):
-        whole, fraction = digits.split(",")
-        either = f"{_option('thousands', ',')} if it is {whole}{fraction}, {_option('decimal', ',')} if it is "
-        return " and ".join([*options, f"{either}{whole}.{fraction}"])
-    last = max(signs, key=digits.rindex, default=".")
-    if last == "," and digits.count(",") == 1:
-        options.append(_option("decimal", ","))
-        signs.remove(",")
-    elif last == "." and digits.count(".") == 1:
-        signs.remove(".") if "." in signs else None
-    options += [_option("thousands", sign) for sign in signs]
-    return " and ".join(options) or None
-
-
-def _option(name: str, value: str) -> str:
-    return f"{name}={value!r}"
+    text, money = text.strip(), _CURRENCY.search(text)
+    currency, percent = money[0].strip() if money else "", "%" in text
+    options = [f"currency={currency!r}"] * bool(currency) + ["scale=0.01"] * percent
+    fits = []
+    for decimal, thousands in _SEPARATORS:
+        if re.search(r"\d", text) and re.match(Notation(decimal, thousands, currency, percent).form, text):
+            signs = [f"decimal={decimal!r}"] * (decimal != ".") + [f"thousands={thousands!r}"] * bool(thousands)
+            fits.append(" and ".join(options + signs))
+    if len(fits) > 1 and re.search(r"[1-9]\d{0,2},\d{3}(?!\d)", text):  # 1,234 may be either
+        digits = re.sub(r"[^\d,]", "", text)
+        return f"{fits[1]} if it is {digits.replace(',', '')}, {fits[0]} if it is {digits.replace(',', '.')}"
+    return fits[0] if fits and fits[0] else None

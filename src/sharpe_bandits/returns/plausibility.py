@@ -240,10 +240,12 @@ def _direction(read: list[Any]) -> int | None:
 
 
 def remarks(
-    table: Draft, kind: Kind, periods_per_year: float, prices: np.ndarray | None, scale: float | None
+    table: Draft, kind: Kind, periods_per_year: float, prices: np.ndarray | None, scale: float | None, costs: bool
 ) -> list[str]:
-    """Remarks on possible mistakes in a table of returns, each with its remedy."""
-    found = _frequency(table, periods_per_year) + _jumps(table, kind, periods_per_year) + _still(table)
+    """Remarks on possible mistakes in a table of returns, each with its remedy; costs are not annualised."""
+    found = (
+        ([] if costs else _frequency(table, periods_per_year)) + _jumps(table, kind, periods_per_year) + _still(table)
+    )
     if kind in ("returns", "log-returns"):
         found += _like_levels(table) or (_like_percent(table, periods_per_year) if scale is None else [])
     if prices is not None:

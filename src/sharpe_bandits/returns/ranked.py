@@ -311,7 +311,7 @@ class Ranking(Reported):
             **self.hurdle_in_words(),
             **({"RSSR": f"signed, per period, L = {self.L:.4g} (variance per period)"} if self.by == "rssr" else {}),
             "intervals": f"{100 * self.confidence:g}%, stationary bootstrap: {self.replications:,} resamples, blocks "
-            f"of {self.block:.3g} rows on average, seed {self.seed}"
+            f"of {self.block:.3g} row{'s' * (self.block != 1)} on average, seed {self.seed}"
             + "; by the robust standard error if marked *"
             * (self.by_ratio and any(c.autocorrelated for c in self.columns)),
             **({"trials": self._trials()} if self.by_ratio else {}),
@@ -335,6 +335,8 @@ class Ranking(Reported):
         """What is subtracted from returns, in words."""
         if self.returns.hurdle is not None:
             return {"evaluated": self.returns.hurdle.words}
+        if self.returns.direction == "min" and self.risk_free_per_period == 0:
+            return {}
         return {"risk-free rate": f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"}
 
     def _trials(self) -> str:
@@ -486,8 +488,12 @@ def _needed(column: Ranked, periods_per_year: float) -> str:
     """The record needed for the confidence asked for, in years, and how much of it is missing."""
     if column.track_record is None or column.more_years is None:
         return "never"
-    more = f"+{column.more_years:.1f}" if column.more_years else "enough"
-    return f"{column.track_record / periods_per_year:.1f} ({more})"
+    more = f"+{_years(column.more_years)}" if column.more_years else "enough"
+    return f"{_years(column.track_record / periods_per_year)} ({more})"
+
+
+def _years(years: float) -> str:
+    return f"{years:,.0f}" if years >= 100 else f"{years:.1f}"
 
 
 def _measure(name: str, form: str) -> _Cell:

@@ -349,8 +349,8 @@ class Replay(Reported):
         }
         against: _Columns = {
             "vs equal weight": lambda p: f"{p.annual_difference:+z.2f}",
-            "90% of runs": _band("annual_difference", "+z.2f"),
-            "s.e.": lambda p: f"{p.annual_difference_se:.2f}",
+            "its 90% of runs": _band("annual_difference", "+z.2f"),
+            "its s.e.": lambda p: f"{p.annual_difference_se:.2f}",
         }
         wealth: _Columns = {
             "": lambda p: p.name,

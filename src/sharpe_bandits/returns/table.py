@@ -348,7 +348,7 @@ def read_returns(
     cleaning.check_variation(draft, constant)
     if prices is not None:
         prices = prices[:, [name in draft.names for name in named]]
-    remarks = tuple(plausibility.remarks(draft, kind, periods_per_year, prices, scale))
+    remarks = tuple(plausibility.remarks(draft, kind, periods_per_year, prices, scale, direction == "min"))
     hurdle = None
     if against is not None:
         if hurdle_column:
