@@ -164,7 +164,9 @@ def million(target: str, decisions: int) -> list[str]:
         begin = time.process_time()
         campaign.amend(number, 0.5)
         amending.append(time.process_time() - begin)
-    print(f"amending the last, the middle and the first of {made:,}: {', '.join(f'{t:.2f} s' for t in amending)} of CPU")
+    print(
+        f"amending the last, the middle and the first of {made:,}: {', '.join(f'{t:.2f} s' for t in amending)} of CPU"
+    )
     begin = time.perf_counter()
     found = campaign.verify()
     print(
