@@ -96,14 +96,15 @@ def test_bad_keys_and_folders_are_refused(study):
 def test_policies_that_aim_at_different_things_need_an_objective(budget):
     study = sb.simulate([sb.UCBRSSR(L=2.0), sb.policies.UCB1()], BANDIT, horizon=20, runs=2)
     with pytest.raises(
-        sb.errors.InvalidInputError, match=r"no objective in common \(RSSR.*pass one, as in RSSR\(L=0.5\)"
+        sb.errors.InvalidInputError,
+        match=r"no objective in common \(RSSR.*pass one, as in objective=sb.objectives.RSSR\(L=2.0\)",
     ):
         study.regret()
     with pytest.raises(sb.errors.InvalidInputError, match="objective such as"):
         study.summary("RSSR")
     assert budget.error()["SHSR"] == budget["SHSR"].error()
     assert "its own objective" in study._repr_html_()
-    assert "study.summary(sb.RSSR(L=0.5))" in study._repr_html_()
+    assert "study.summary(sb.objectives.RSSR(L=2.0))" in study._repr_html_()
 
 
 def test_objectives_that_agree_on_these_arms_are_one():

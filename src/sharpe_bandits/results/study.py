@@ -136,7 +136,7 @@ class Study(Mapping[str, PolicyResult]):
             return self.summary()
         except InvalidInputError:  # no common objective: show what needs none
             rows = [[name, str(result.objective or "none")] for name, result in self.items()]
-            title = f"{self._size()}; for a comparison pass one objective, as in study.summary(sb.RSSR(L=0.5))"
+            title = f"{self._size()}; for a comparison pass one objective, as in study.summary({self._example()})"
             return Table(["policy", "its own objective"], rows, title)
 
     @property
@@ -223,8 +223,15 @@ class Study(Mapping[str, PolicyResult]):
             gaps = [next(iter(self.values())).gaps(own) for own in objectives]
             if all(np.array_equal(gaps[0], other) for other in gaps[1:]):
                 return first
-        names = ", ".join(map(str, objectives))
-        raise InvalidInputError(f"these policies have no objective in common ({names}); pass one, as in RSSR(L=0.5)")
+        raise InvalidInputError(
+            f"these policies have no objective in common ({', '.join(map(str, objectives))}); pass one, as in "
+            f"objective={self._example()}"
+        )
+
+    def _example(self) -> str:
+        """An objective that the study could be judged by, as code."""
+        objective = next((result.objective for result in self.values() if result.objective is not None), None)
+        return "sb.RSSR(L=0.5)" if objective is None else f"sb.objectives.{objective!r}"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._results)

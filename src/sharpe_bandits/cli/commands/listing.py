@@ -1,0 +1,64 @@
+"""``sharpe-bandits panels``, ``policies``, ``arms`` and ``objectives``: what there is, as tables."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+
+from ..._support import console
+from ...experiments import catalogue
+from ...paper.panels import panels
+from ..parser import print_json
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Set what the command lists: what it is called."""
+    name = parser.prog.split()[-1]
+    parser.set_defaults(do=list_panels if name == "panels" else list_kinds, what=name)
+
+
+def list_panels(options: argparse.Namespace) -> None:
+    """Print the paper's experiments."""
+    heads = ("panel", "profile", "title", "compares", "K", "L", "horizon", "arms")
+    rows = [
+        (
+            panel.id, panel.profile, panel.title, panel.compares, _several(c.environment.K for c in panel.cases),
+            _several(f"{c.L:.3g}" for c in panel.cases if c.L is not None), _several(c.horizon for c in panel.cases),
+            _several(c.environment.sort for c in panel.cases),
+        )
+        for panel in panels()
+    ]  # fmt: skip
+    _show_rows(options, heads, rows)
+
+
+def list_kinds(options: argparse.Namespace) -> None:
+    """Print the policies, arms or objectives that an experiment file can name."""
+    cited = options.what == "policies"
+    heads = ("kind", "parameters", "description", *(["citation"] if cited else []))
+    entries = getattr(catalogue, options.what)().values()
+    rows = [(e.kind, e.signature(), e.summary, *([e.citation] if cited else [])) for e in entries]
+    _show_rows(options, heads, rows)
+    if options.json:
+        return
+    if cited:
+        print("Every policy takes name; index policies take pilot_fraction or pilot_pulls.")
+        stopping = [e.kind for e in entries if e.make.stops_itself]
+        print(
+            f"{' and '.join(stopping)} have a fixed confidence: for sb.identify and live agents, not experiment files."
+        )
+    if options.what == "arms":
+        print("Uniform also takes mean and variance. Lists make one arm per value; repeat = n makes n arms.")
+
+
+def _show_rows(options: argparse.Namespace, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    if options.json:
+        print_json([dict(zip(heads, row, strict=True)) for row in rows])
+        return
+    table = console.table(*heads)
+    for row in rows:
+        table.add_row(*map(console.escape, row))
+    console.show(table)
+
+
+def _several(values: Iterable[object]) -> str:
+    return ", ".join(dict.fromkeys(map(str, values)))

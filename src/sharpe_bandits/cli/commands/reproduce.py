@@ -1,0 +1,93 @@
+"""``sharpe-bandits reproduce``: the paper's experiments, verdicts on its claims, and a report."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from textwrap import wrap
+
+from ..._support import console
+from ..._support.validation import whole
+from ...errors import SharpeBanditsError
+from ...experiments import reproduction
+from ...experiments.reproduction import Job, Reproduction
+from ...experiments.scorecard import conclusion
+from ...paper.panels import panels
+from ..parser import print_json
+from . import cluster
+
+QUICK_RUNS, FULL_RUNS = 200, 10_000
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the panels and the options."""
+    parser.add_argument("panels", nargs="*", metavar="panel", help="such as R3 B1; all by default")
+    parser.add_argument("--profile", choices=("paper", "authors"), help="only this profile; both by default")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_RUNS} runs instead of {FULL_RUNS:,}")
+    parser.add_argument("--runs", type=int, help="number of runs")
+    parser.add_argument("--seed", type=int, default=1, help="seed of all random numbers")
+    parser.add_argument("--out", type=Path, default=Path("out/paper"), help="folder for the results (out/paper)")
+    cluster.add(parser)
+    parser.set_defaults(do=reproduce, resumes=True)
+
+
+def reproduce(options: argparse.Namespace) -> None:
+    """Run panels of the paper."""
+    usual = QUICK_RUNS if options.quick else FULL_RUNS
+    runs = usual if options.runs is None else whole("--runs", options.runs, 2)
+    selection = panels(options.panels, options.profile)
+    if not selection:
+        raise SharpeBanditsError(f"none of these panels exists in the {options.profile} profile")
+    job = Job(
+        "Does the paper reproduce?",
+        "“Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits” (Khurshid, Abdulla and "
+        f"Ghatak), every experiment with {runs:,} runs. The text that is judged is the source of arXiv:2406.06552; the "
+        "article in Machine Learning (2025) differs from it in places. The paper profile is the printed text, with "
+        "decisions where it leaves something open; the authors profile is the MATLAB code that the authors released. "
+        "Where another reading of the text changes a verdict, the verdict says so.",
+        selection,
+        runs,
+        whole("--seed", options.seed, 0, 2**64 - 1),
+    )
+    carry_out(job, options)
+
+
+def carry_out(job: Job, options: argparse.Namespace) -> None:
+    """Run a job and print its results."""
+
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    with cluster.workers(options) as who:
+        done = reproduction.run_job(job, options.out, stream=sys.stderr, say=say, **who)
+    if options.json:
+        rows = [row for panel in done.rows.values() for row in panel]
+        print_json([v.to_dict() for v in done.verdicts] or rows)
+        return
+    if done.verdicts:
+        _print_conclusion(job, done, options.out)
+    else:
+        _print_results(done)
+        print(f"Report: {options.out / 'report.html'}")
+
+
+def _print_conclusion(job: Job, done: Reproduction, out: Path) -> None:
+    count, *named = conclusion(done.verdicts)
+    ran = f"{len(job.panels)} panels, {job.runs:,} runs each, {done.seconds:.0f} s. {count}"
+    for line in (ran, *named):
+        print("\n".join(wrap(line, 80, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)))
+    print(f"Report: {out / 'report.html'} (as a table: sharpe-bandits verdicts {out})")
+
+
+def _print_results(done: Reproduction) -> None:
+    for result in done.results:
+        panel = result.panel
+        title = f"{panel.title} ({panel.profile} profile)" if panel.profile else panel.title
+        table = console.table("case", "policy", panel.metric, "s.e.", "95% interval", title=console.escape(title))
+        for row in done.rows[panel.key]:
+            if row["metric"] == panel.metric and row["t"] == row["horizon"]:
+                interval = f"[{row['low']:.4g}, {row['high']:.4g}]"
+                cells = (row["case"], row["policy"], f"{row['mean']:.4g}", f"{row['se']:.2g}", interval)
+                table.add_row(*map(console.escape, cells))
+        console.show(table)
