@@ -17,6 +17,9 @@ def test_the_contract_notices():
         def moments(self):
             return super().moments()._replace(variance=1.02 * self.variance_)
 
+        def to_dict(self):
+            return {**super().to_dict(), "arm": "Normal"}
+
     class Narrower(sb.Uniform):
         """A uniform arm that leaves its support."""
 

@@ -43,7 +43,8 @@ class Draws(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Arm:
-    """A reward distribution. Subclasses define :meth:`moments`, :meth:`support` and :meth:`draws`.
+    """A reward distribution. Subclasses define :meth:`moments`, :meth:`draws` and, unless rewards can be any number,
+    :meth:`support`.
 
     Examples
     --------
@@ -120,8 +121,8 @@ class Arm:
 
     @property
     def support(self) -> tuple[float, float]:
-        """The smallest interval that holds every reward; its ends may be infinite."""
-        raise AssertionError(f"{type(self).__name__} does not define its support")
+        """The smallest interval that holds every reward, by default the real line; its ends may be infinite."""
+        return -math.inf, math.inf
 
     def draws(self) -> Draws:
         """How a kernel draws a reward."""
@@ -129,7 +130,12 @@ class Arm:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which :func:`arm_from_dict` makes the same arm."""
-        return {"arm": type(self).__name__, **{f.name: getattr(self, f.name) for f in dataclasses.fields(self)}}
+        fields = {f.name.rstrip("_"): getattr(self, f.name) for f in dataclasses.fields(self)}
+        return {"arm": type(self).__name__, **fields}
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def from_parameters(cls, data: dict[str, Any]) -> Arm:
@@ -144,8 +150,7 @@ class Arm:
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            object.__setattr__(self, name, value)
+        self._set(**state)
 
 
 def arm_from_dict(data: dict[str, Any]) -> Arm:

@@ -29,8 +29,7 @@ class Beta(Arm):
     b: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "a", positive("a", self.a))
-        object.__setattr__(self, "b", positive("b", self.b))
+        self._set(a=positive("a", self.a), b=positive("b", self.b))
         if min(self.a, self.b) > LARGEST_SHAPE:
             raise InvalidInputError(
                 f"Beta({self.a:g}, {self.b:g}): with both shapes above {LARGEST_SHAPE:g} it cannot be distinguished "

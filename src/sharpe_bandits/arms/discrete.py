@@ -30,7 +30,7 @@ class Bernoulli(Arm):
     p: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "p", probability("p", self.p))
+        self._set(p=probability("p", self.p))
 
     def moments(self) -> Moments:
         p, q = self.p, 1 - self.p
@@ -59,7 +59,7 @@ class Empirical(Arm):
     values: tuple[float, ...]
 
     def __init__(self, values: Iterable[float]) -> None:
-        object.__setattr__(self, "values", tuple(numbers("values", values, 1).tolist()))
+        self._set(values=tuple(numbers("values", values, 1).tolist()))
 
     @cached_property
     def record(self) -> np.ndarray:

@@ -30,8 +30,7 @@ class Gamma(Arm):
     scale: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", positive("shape", self.shape))
-        object.__setattr__(self, "scale", positive("scale", self.scale))
+        self._set(shape=positive("shape", self.shape), scale=positive("scale", self.scale))
 
     def moments(self) -> Moments:
         k, s = self.shape, self.scale
@@ -69,10 +68,7 @@ class TruncatedGamma(Arm):
         low, high = interval(self.low, self.high)
         if low < 0:
             raise InvalidInputError(f"low must be at least 0 for a gamma arm, got {low!r}")
-        object.__setattr__(self, "shape", positive("shape", self.shape))
-        object.__setattr__(self, "scale", positive("scale", self.scale))
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+        self._set(shape=positive("shape", self.shape), scale=positive("scale", self.scale), low=low, high=high)
 
     def moments(self) -> Moments:
         k, s = self.shape, self.scale

@@ -39,8 +39,8 @@ class Normal(Arm):
             )
         if variance is None:
             variance = positive("sd", sd, "use Constant for a reward without any") ** 2
-        object.__setattr__(self, "mean_", finite("mean", mean))
-        object.__setattr__(self, "variance_", positive("variance", variance, "use Constant for a reward without any"))
+        variance = positive("variance", variance, "use Constant for a reward without any")
+        self._set(mean_=finite("mean", mean), variance_=variance)
 
     def __repr__(self) -> str:
         return f"Normal({self.mean_:.12g}, variance={self.variance_:.12g})"
@@ -48,15 +48,8 @@ class Normal(Arm):
     def moments(self) -> Moments:
         return Moments(self.mean_, self.variance_, 0.0, 3 * self.variance_**2)
 
-    @property
-    def support(self) -> tuple[float, float]:
-        return -math.inf, math.inf
-
     def draws(self) -> Draws:
         return Draws(NORMAL, self.mean_, math.sqrt(self.variance_))
-
-    def to_dict(self) -> dict[str, object]:
-        return {"arm": "Normal", "mean": self.mean_, "variance": self.variance_}
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,22 +66,19 @@ class TruncatedNormal(Arm):
 
     integrates_moments: ClassVar[bool] = True
 
-    location: float
+    mean_: float
     variance_: float
     low: float
     high: float
 
     def __init__(self, mean: float, variance: float, low: float, high: float) -> None:
         low, high = interval(low, high)
-        object.__setattr__(self, "location", finite("mean", mean))
-        object.__setattr__(self, "variance_", positive("variance", variance))
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+        self._set(mean_=finite("mean", mean), variance_=positive("variance", variance), low=low, high=high)
 
     @property
     def _ends(self) -> tuple[float, float]:
         sd = math.sqrt(self.variance_)
-        return (self.low - self.location) / sd, (self.high - self.location) / sd
+        return (self.low - self.mean_) / sd, (self.high - self.mean_) / sd
 
     def moments(self) -> Moments:
         sd = math.sqrt(self.variance_)
@@ -99,7 +89,7 @@ class TruncatedNormal(Arm):
         low, high = a - nearest, b - nearest
         points = np.unique(np.concatenate([[low, high], inner[(inner > low) & (inner < high)]]))
         z = integrated_moments(lambda y: math.exp(-y * (nearest + y / 2)), points)
-        return Moments(self.location + sd * (nearest + z.mean), sd**2 * z.variance, sd**3 * z.third, sd**4 * z.fourth)
+        return Moments(self.mean_ + sd * (nearest + z.mean), sd**2 * z.variance, sd**3 * z.third, sd**4 * z.fourth)
 
     @property
     def support(self) -> tuple[float, float]:
@@ -107,13 +97,4 @@ class TruncatedNormal(Arm):
 
     def draws(self) -> Draws:
         pool = quantile_table("truncnorm", self._ends)
-        return Draws(QUANTILE, self.location, math.sqrt(self.variance_), pool.size, pool)
-
-    def to_dict(self) -> dict[str, object]:
-        return {
-            "arm": "TruncatedNormal",
-            "mean": self.location,
-            "variance": self.variance_,
-            "low": self.low,
-            "high": self.high,
-        }
+        return Draws(QUANTILE, self.mean_, math.sqrt(self.variance_), pool.size, pool)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -52,22 +52,14 @@ class AR1(Arm):
                 f"phi, the correlation of successive rewards, must lie strictly between -1 and 1, got {shown(phi)}; at "
                 "1 there is no stationary distribution"
             )
-        object.__setattr__(self, "mean_", finite("mean", mean))
-        object.__setattr__(self, "variance_", positive("variance", variance, "use Constant for a reward without any"))
-        object.__setattr__(self, "phi", real(phi))
+        variance = positive("variance", variance, "use Constant for a reward without any")
+        self._set(mean_=finite("mean", mean), variance_=variance, phi=real(phi))
 
     def moments(self) -> Moments:
         return Moments(self.mean_, self.variance_, 0.0, 3 * self.variance_**2)
 
-    @property
-    def support(self) -> tuple[float, float]:
-        return -math.inf, math.inf
-
     def draws(self) -> Draws:
         return Draws(AUTOREGRESSIVE, self.mean_, math.sqrt(self.variance_), 1, (self.phi,))
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"arm": "AR1", "mean": self.mean_, "variance": self.variance_, "phi": self.phi}
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,10 +101,8 @@ class GARCH(Arm):
                 f"alpha must be above 0, beta at least 0, and alpha + beta below 1, got alpha={shown(alpha)} and "
                 f"beta={shown(beta)}; at 1 there is no long-run variance"
             )
-        object.__setattr__(self, "mean_", finite("mean", mean))
-        object.__setattr__(self, "variance_", positive("variance", variance))
-        object.__setattr__(self, "alpha", real(alpha))
-        object.__setattr__(self, "beta", real(beta))
+        self._set(mean_=finite("mean", mean), variance_=positive("variance", variance))
+        self._set(alpha=real(alpha), beta=real(beta))
 
     def moments(self) -> Moments:
         persistence = (self.alpha + self.beta) ** 2
@@ -120,16 +110,8 @@ class GARCH(Arm):
         fourth = 3 * self.variance_**2 * (1 - persistence) / room if room > 0 else math.inf
         return Moments(self.mean_, self.variance_, 0.0, fourth)
 
-    @property
-    def support(self) -> tuple[float, float]:
-        return -math.inf, math.inf
-
     def draws(self) -> Draws:
         return Draws(CLUSTERED, self.mean_, math.sqrt(self.variance_), 2, (self.alpha, self.beta))
-
-    def to_dict(self) -> dict[str, Any]:
-        words = {"mean": self.mean_, "variance": self.variance_, "alpha": self.alpha, "beta": self.beta}
-        return {"arm": "GARCH", **words}
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,8 +152,7 @@ class BlockBootstrap(Arm):
             raise InvalidInputError(
                 f"a block of {length:g} is longer than the record of {len(record)} values; shorten it"
             )
-        object.__setattr__(self, "values", record)
-        object.__setattr__(self, "block", length)
+        self._set(values=record, block=length)
 
     def __repr__(self) -> str:
         return f"BlockBootstrap({len(self.values)} values, block={self.block:g})"

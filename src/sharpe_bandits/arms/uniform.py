@@ -27,8 +27,7 @@ class Uniform(Arm):
 
     def __post_init__(self) -> None:
         low, high = interval(self.low, self.high)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+        self._set(low=low, high=high)
 
     @classmethod
     def from_moments(cls, mean: float, variance: float) -> Arm:
@@ -63,7 +62,7 @@ class Constant(Arm):
     value: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "value", finite("value", self.value))
+        self._set(value=finite("value", self.value))
 
     def moments(self) -> Moments:
         return Moments(self.value, 0.0, 0.0, 0.0)

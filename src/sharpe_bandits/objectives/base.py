@@ -13,12 +13,14 @@ from .._support.plain_data import from_plain
 from ..errors import InvalidInputError, shown
 from .accumulator import FeatureAccumulator
 from .influence import (
+    feature_of,
     influence_variance,
     influence_variance_of_record,
     numeric_root,
     root_of_record,
     spread_if_normal,
     value_of_record,
+    variance_of,
 )
 from .statistics import Statistics, moments_of, moments_so_far
 
@@ -168,7 +170,7 @@ class Objective:
     @property
     def record_formula(self) -> Callable[..., Any]:
         """The value as a function of an arm's record and :meth:`arguments`."""
-        return value_of_record(self.formula, self.has_feature)
+        return value_of_record(self.formula, feature_of if self.has_feature else variance_of)
 
     @property
     def record_noise(self) -> Callable[..., Any]:
@@ -178,7 +180,7 @@ class Objective:
     @property
     def record_root(self) -> Callable[..., Any]:
         """The root of the value, as a function of an arm's record and :meth:`arguments`."""
-        return root_of_record(self.root, self.has_feature)
+        return root_of_record(self.root, feature_of if self.has_feature else variance_of)
 
     @property
     def record_root_noise(self) -> Callable[..., Any]:

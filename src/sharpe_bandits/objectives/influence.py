@@ -54,32 +54,35 @@ def numeric_root(formula: Callable[..., Any]) -> Callable[..., Any]:
     return named(root, formula)
 
 
-@lru_cache
-def value_of_record(formula: Callable[..., Any], has_feature: bool) -> Callable[..., Any]:
-    """A formula of two numbers as a function of an arm's record."""
+def feature_of(arm: Any) -> Any:
+    """The second argument of formulas, for objectives with a feature."""
+    return arm.feature
 
-    def of_feature(arm: Any, *arguments: float) -> Any:
-        return formula(arm.mean, arm.feature, *arguments)
 
-    def of_moments(arm: Any, *arguments: float) -> Any:
-        return formula(arm.mean, arm.variance, *arguments)
-
-    return named(of_feature if has_feature else of_moments, formula)
+def variance_of(arm: Any) -> Any:
+    """The second argument of formulas, for objectives of mean and variance."""
+    return arm.variance
 
 
 @lru_cache
-def root_of_record(root: Callable[..., Any], has_feature: bool) -> Callable[..., Any]:
+def value_of_record(formula: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
+    """A formula of two numbers as a function of an arm's record, which has the ``second`` one."""
+
+    def of_record(arm: Any, *arguments: float) -> Any:
+        return formula(arm.mean, second(arm), *arguments)
+
+    return named(of_record, formula, second)
+
+
+@lru_cache
+def root_of_record(root: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
     """The root as a function of an arm's record."""
 
-    def root_by_feature(arm: Any, *arguments: float) -> Any:
-        h, _, _, _ = root(arm.mean, arm.feature, *arguments)
+    def root_value(arm: Any, *arguments: float) -> Any:
+        h, _, _, _ = root(arm.mean, second(arm), *arguments)
         return h
 
-    def root_by_moments(arm: Any, *arguments: float) -> Any:
-        h, _, _, _ = root(arm.mean, arm.variance, *arguments)
-        return h
-
-    return named(root_by_feature if has_feature else root_by_moments, root)
+    return named(root_value, root, second)
 
 
 @lru_cache
@@ -88,23 +91,22 @@ def influence_variance_of_record(
 ) -> Callable[..., Any]:
     """W of the value, not of the root, as a function of an arm's record; 0 if its rewards have not varied."""
 
-    def of_feature(arm: Any, *arguments: float) -> Any:
-        h, by_mean, by_second, scale = root(arm.mean, arm.feature, *arguments)
+    def by_feature(arm: Any, biased: Any, by_mean: Any, by_second: Any, scale: Any) -> Any:
+        y, square, covariance = arm.feature, arm.feature_square, arm.feature_covariance
+        return influence_variance(biased, covariance, square, y, by_mean, by_second, scale)
+
+    def by_moments(arm: Any, biased: Any, by_mean: Any, by_second: Any, scale: Any) -> Any:
+        return influence_variance(biased, arm.third, arm.fourth, biased, by_mean, by_second, scale)
+
+    second, variance = (feature_of, by_feature) if has_feature else (variance_of, by_moments)
+
+    def w_of_record(arm: Any, *arguments: float) -> Any:
+        h, by_mean, by_second, scale = root(arm.mean, second(arm), *arguments)
         biased = arm.variance * (arm.pulls - 1.0) / arm.pulls  # the other moments are biased, too
-        w = influence_variance(
-            biased, arm.feature_covariance, arm.feature_square, arm.feature, by_mean, by_second, scale
-        )
-        slope = slope_from_root(h)
+        w, slope = variance(arm, biased, by_mean, by_second, scale), slope_from_root(h)
         return slope * slope * max(w, 0.0) if arm.variance > 0.0 else 0.0
 
-    def of_moments(arm: Any, *arguments: float) -> Any:
-        h, by_mean, by_second, scale = root(arm.mean, arm.variance, *arguments)
-        biased = arm.variance * (arm.pulls - 1.0) / arm.pulls
-        w = influence_variance(biased, arm.third, arm.fourth, biased, by_mean, by_second, scale)
-        slope = slope_from_root(h)
-        return slope * slope * max(w, 0.0) if arm.variance > 0.0 else 0.0
-
-    return named(of_feature if has_feature else of_moments, root, slope_from_root)
+    return named(w_of_record, root, slope_from_root, second)
 
 
 @lru_cache

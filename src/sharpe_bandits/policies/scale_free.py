@@ -24,7 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 from .._support.validation import inside, positive, true_or_false, whole
 from ..errors import InvalidInputError, shown
 from ..objectives import RSSR, Objective, check_objective
-from ..objectives.influence import influence_variance, named
+from ..objectives.influence import feature_of, influence_variance, named, variance_of
 from ..play.statistics import ROUNDING, ArmRecord
 from ..play.streams import expm1, log, log1p, root_growth, root_growth_branch_free
 from .base import IndexPolicy, Policy
@@ -55,34 +55,22 @@ class Root(NamedTuple):
 
 def root_of(objective: Objective) -> Root:
     """The functions for an objective."""
+    root = objective.root
     if objective.has_feature:
-        return Root(
-            estimate_by_feature(objective.root),
-            influence_variance_by_feature(objective.root, objective.spread_if_normal, objective.is_shrunk),
-        )
-    return Root(estimate_of(objective.root), influence_variance_of(objective.root))
+        noise = influence_variance_by_feature(root, objective.spread_if_normal, objective.is_shrunk)
+        return Root(estimate_of(root, feature_of), noise)
+    return Root(estimate_of(root, variance_of), influence_variance_of(root))
 
 
 @lru_cache
-def estimate_of(root: Callable[..., Any]) -> Callable[..., Any]:
-    """h: the estimate that arms are compared by, for the objective of mean and variance with this root."""
+def estimate_of(root: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
+    """h: the estimate that arms are compared by, for the objective with this root."""
 
     def estimate(arm: ArmRecord, objective: tuple[float, ...]) -> float:
-        h, _, _, _ = root(arm.mean, arm.variance, *objective)
+        h, _, _, _ = root(arm.mean, second(arm), *objective)
         return h
 
-    return named(estimate, root)
-
-
-@lru_cache
-def estimate_by_feature(root: Callable[..., Any]) -> Callable[..., Any]:
-    """:func:`estimate_of` for an objective of the mean of a feature."""
-
-    def estimate(arm: ArmRecord, objective: tuple[float, ...]) -> float:
-        h, _, _, _ = root(arm.mean, arm.feature, *objective)
-        return h
-
-    return named(estimate, root)
+    return named(estimate, root, second)
 
 
 @lru_cache

@@ -361,11 +361,7 @@ def sursr_error(bandit: Any, L: float, budget: int, form: Form = "repaired", *, 
     k = len(gap)
     if form == "printed":
         smallest = float(np.sort(gap)[1])
-        d = L + arm.variance
-        a = (1.5 * smallest + 1) * d + arm.second
-        epsilon = float(
-            (smallest * d**2 / (a + np.sqrt(a**2 + 4 * smallest * d**2))).min()
-        )  # epsilon_of_gap of all arms
+        epsilon = min(_root(arm, L, smallest, i) for i in range(k))
         times = [math.ceil((budget - k) / (math.log(k) * (k + 1 - phase))) for phase in range(1, k)]
         value = 2 * sum(math.exp(-2 * max(t, 0) * epsilon**2) for t in times)
         return probability(value, form, source, applies=arm.unit)

@@ -132,31 +132,7 @@ def ucb_rssr_regret(
     pilot : int, optional
         pulls per arm in the pilot (proved form)
     """
-    arm, L, horizon, pilot = _arguments(bandit, L, horizon, form, pilot, risk_free, _FORMS)
-    source = "Theorem on the regret of UCB-RSSR"
-    objective = RSSR(L)
-    if form == "appendix":
-        return _appendix(arm, objective, L, horizon, source)
-    if form != "proved":
-        return _as_printed(arm, objective, L, horizon, form, source)
-    gap = objective.gaps(arm)
-    trivial = horizon * float(gap.max())
-    if not arm.bounded:
-        return regret(math.nan, trivial, form, source, reason=_unbounded(arm), applies=False)
-    target = float(objective.value(arm).max())
-    best = gap == 0
-    with np.errstate(divide="ignore"):
-        from_mean = 1 / (arm.mean[best] * arm.width[best]) ** 2
-        from_variance = 4 / arm.width[best] ** 4
-    exponents = [(float(a), float(b)) for a, b in zip(from_mean, from_variance, strict=True)]
-    tail = _chance(tuple(exponents), horizon, pilot, len(gap))
-    value = 0.0
-    for i in np.flatnonzero(gap):
-        mean, d, m2 = abs(float(arm.mean[i])), L + float(arm.variance[i]), float(arm.second[i])
-        a, b, c = float(arm.width[i]) / 2, float(arm.square_range[i]) / 2, float(arm.width[i]) ** 2 / 2
-        enough = _enough(_rssr_index, (mean, d, m2, a, b, c), target, d / (c + 3), horizon)
-        value += float(gap[i]) * (max(pilot, enough) + (3 if arm.low[i] >= 0 else 4) + tail)
-    return regret(value, trivial, form, source)
+    return _sharpe_regret("UCB-RSSR", RSSR(positive("L", L)), bandit, horizon, form, pilot, risk_free)
 
 
 def ucb_sr_like_regret(
@@ -174,31 +150,45 @@ def ucb_sr_like_regret(
 
     :math:`e_i = 2` and :math:`q = 4/w_*^2` and :math:`4/w_*^4`.
     """
-    arm, L, horizon, pilot = _arguments(bandit, L, horizon, form, pilot, risk_free, _FORMS)
-    source = "Theorem on the regret of UCB-SR-like"
-    objective = SharpeLike(L)
+    return _sharpe_regret("UCB-SR-like", SharpeLike(positive("L", L)), bandit, horizon, form, pilot, risk_free)
+
+
+def _sharpe_regret(
+    policy: str, objective: RSSR | SharpeLike, bandit: Any, horizon: Any, form: Form, pilot: Any, risk_free: Any
+) -> Bound:
+    one_of("form", form, _FORMS)
+    arm, L = facts(bandit, finite("risk_free", risk_free)), objective.L
+    horizon, pilot, source = (
+        whole("horizon", horizon, 1),
+        whole("pilot", pilot, 2),
+        f"Theorem on the regret of {policy}",
+    )
     if form == "appendix":
         return _appendix(arm, objective, L, horizon, source)
     if form != "proved":
         return _as_printed(arm, objective, L, horizon, form, source)
-    gap = objective.gaps(arm)
-    trivial = horizon * float(gap.max())
-    reason = _unbounded(arm)
-    if not reason and (arm.low < 0).any():
+    gap, squares = objective.gaps(arm), isinstance(objective, RSSR)
+    trivial, reason = horizon * float(gap.max()), _unbounded(arm)
+    if not (reason or squares) and (arm.low < 0).any():
         reason = f"excess rewards can be negative (down to {float(arm.low.min())!r}), where optimism is not proved"
     if reason:
         return regret(math.nan, trivial, form, source, reason=reason, applies=False)
-    target = float(objective.value(arm).max())
-    best = gap == 0
+    target, best = float(objective.value(arm).max()), gap == 0
     with np.errstate(divide="ignore"):
-        exponents = [(float(4 / w**2), float(4 / w**4)) for w in arm.width[best]]
+        from_mean = (1 / (arm.mean * arm.width) ** 2 if squares else 4 / arm.width**2)[best]
+        from_variance = 4 / arm.width[best] ** 4
+    exponents = [(float(a), float(b)) for a, b in zip(from_mean, from_variance, strict=True)]
     tail = _chance(tuple(exponents), horizon, pilot, len(gap))
     value = 0.0
     for i in np.flatnonzero(gap):
-        mean, d = float(arm.mean[i]), L + float(arm.variance[i])
-        a, c = float(arm.width[i]) / 2, float(arm.width[i]) ** 2 / 2
-        enough = _enough(_sr_like_index, (mean, d, a, c), target, d / (c + 3), horizon)
-        value += float(gap[i]) * (max(pilot, enough) + 2 + tail)
+        mean, d, m2 = float(arm.mean[i]), L + float(arm.variance[i]), float(arm.second[i])
+        a, b, c = float(arm.width[i]) / 2, float(arm.square_range[i]) / 2, float(arm.width[i]) ** 2 / 2
+        if squares:
+            enough = _enough(_rssr_index, (abs(mean), d, m2, a, b, c), target, d / (c + 3), horizon)
+            statistics = 3 if arm.low[i] >= 0 else 4
+        else:
+            enough, statistics = _enough(_sr_like_index, (mean, d, a, c), target, d / (c + 3), horizon), 2
+        value += float(gap[i]) * (max(pilot, enough) + statistics + tail)
     return regret(value, trivial, form, source)
 
 
@@ -216,14 +206,6 @@ def _sr_like_index(e: float, mean: float, d: float, a: float, c: float) -> float
     """
     low, high = d - c * e, mean + a * e
     return high / low + (low + high + 2 * e) * e / (low * (low - 3 * e))
-
-
-def _arguments(
-    bandit: Any, L: Any, horizon: Any, form: Any, pilot: Any, risk_free: Any, forms: tuple[str, ...]
-) -> tuple[Facts, float, int, int]:
-    one_of("form", form, forms)
-    arm = facts(bandit, finite("risk_free", risk_free))
-    return arm, positive("L", L), whole("horizon", horizon, 1), whole("pilot", pilot, 2)
 
 
 def _as_printed(arm: Facts, objective: Objective, L: float, horizon: int, form: Form, source: str) -> Bound:
