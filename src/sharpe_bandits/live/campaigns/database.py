@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar, TypeVar
 
@@ -26,6 +26,8 @@ from .records import DecisionRow, DecisionState, Event
 from .storage import Batch, CampaignRow, Head, Interval, Outcome, Records, Search
 
 T = TypeVar("T")
+#: Names of columns, and rows, by table.
+Rows = Mapping[str, tuple[Sequence[str], Sequence[Any]]]
 
 #: Rows fetched at a time from long tables.
 _PAGE = 5000
@@ -125,8 +127,8 @@ class Database(ABC):
         """The argument of :attr:`in_list`."""
 
     @abstractmethod
-    def insert(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
-        """Add rows of a campaign to a table, perhaps none."""
+    def insert(self, driver: Any, campaign: int, rows: Rows, last: str, values: Sequence[Any]) -> None:
+        """Add rows of a campaign to tables, and execute a last statement with these values."""
 
     @abstractmethod
     def update(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
@@ -321,7 +323,7 @@ class Database(ABC):
             ):
                 remaining = iter(rows)
                 while page := list(islice(remaining, _PAGE)):
-                    self.insert(driver, table, fields, campaign, page)
+                    self.insert(driver, campaign, {table: (fields, page)}, "SELECT 1", ())
             return True
 
         return self.write(0, work)
@@ -551,14 +553,17 @@ class _SQLRecords:
 
     def append(self, batch: Batch) -> None:
         campaign, database, driver = self._campaign, self._database, self.driver
-        database.insert(driver, _DECISIONS, DecisionRow._fields, campaign, batch.decisions)
-        database.update(driver, _DECISIONS, Outcome._fields, campaign, batch.outcomes)
-        database.insert(driver, _EVENTS, Event._fields, campaign, batch.events)
         last = batch.events[-1].seq
-        driver.execute(
-            database.sql(f"UPDATE {_CAMPAIGNS} SET events = ?, clock = ?, next_expiry = ?, hash = ? WHERE id = ?"),
-            (last, batch.clock, batch.next_expiry, batch.events[-1].hash, campaign),
-        )
+        rows = {
+            table: (row._fields, rows)
+            for table, row, rows in ((_DECISIONS, DecisionRow, batch.decisions), (_EVENTS, Event, batch.events))
+            if rows
+        }
+        head = f"UPDATE {_CAMPAIGNS} SET events = ?, clock = ?, next_expiry = ?, hash = ? WHERE id = ?"
+        values = (last, batch.clock, batch.next_expiry, batch.events[-1].hash, campaign)
+        database.insert(driver, campaign, rows, database.sql(head), values)
+        if batch.outcomes:
+            database.update(driver, _DECISIONS, Outcome._fields, campaign, batch.outcomes)
         if batch.amended is not None:
             stale = f"DELETE FROM {_EVENTS} WHERE campaign = ? AND seq <= {_CHECKPOINT} AND number >= ?"
             driver.execute(database.sql(stale), (campaign, batch.amended))

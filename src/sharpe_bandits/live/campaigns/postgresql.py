@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from ..._support.validation import positive
 from ...errors import InvalidInputError, require, shown
 from . import schema
-from .database import Database
+from .database import Database, Rows
 
 #: Milliseconds that a transaction may take between two statements: of readers, which hold no lock, and of migrations.
 _PATIENCE = 600_000
@@ -90,22 +90,24 @@ class PostgreSQL(Database):
     def list_argument(self, values: Sequence[Any]) -> list[Any]:
         return list(values)
 
-    # Rows are one argument of one statement. A statement per row would be sent as a pipeline, and the limits above do
-    # not hold for a process that stops inside one.
+    # Rows are arguments of one statement: another one costs a round trip. A statement per row would be sent as a
+    # pipeline, and the limits above do not hold for a process that stops inside one.
 
-    def insert(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
-        if rows:
+    def insert(self, driver: Any, campaign: int, rows: Rows, last: str, values: Sequence[Any]) -> None:
+        statements, arguments = [], []
+        for table, (fields, new) in rows.items():
             names = ", ".join(fields)
-            statement = f"INSERT INTO {table} (campaign, {names}) SELECT %s, {names} FROM {_rows_of(table)}"
-            driver.execute(statement, (campaign, _as_json(fields, rows)))
+            made = f"INSERT INTO {table} (campaign, {names}) SELECT %s, {names} FROM {_rows_of(table)}"
+            statements.append(f"in_{table} AS ({made})")
+            arguments += [campaign, _as_json(fields, new)]
+        driver.execute(f"WITH {', '.join(statements)} {last}", (*arguments, *values))
 
     def update(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
-        if rows:
-            number, *others = fields
-            changes = ", ".join(f"{field} = row.{field}" for field in others)
-            same = f"old.campaign = %s AND old.{number} = row.{number}"
-            statement = f"UPDATE {table} AS old SET {changes} FROM {_rows_of(table)} AS row WHERE {same}"
-            driver.execute(statement, (_as_json(fields, rows), campaign))
+        number, *others = fields
+        changes = ", ".join(f"{field} = row.{field}" for field in others)
+        same = f"old.campaign = %s AND old.{number} = row.{number}"
+        statement = f"UPDATE {table} AS old SET {changes} FROM {_rows_of(table)} AS row WHERE {same}"
+        driver.execute(statement, (_as_json(fields, rows), campaign))
 
     def _retry_after(self, cause: Any) -> float | None:
         import psycopg

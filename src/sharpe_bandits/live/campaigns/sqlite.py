@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from ..._support.validation import one_of
 from ...errors import StoreError, UnreadableDataError
 from . import schema
-from .database import Database, driver_of
+from .database import Database, Rows, driver_of
 from .storage import Records
 
 T = TypeVar("T")
@@ -79,10 +79,12 @@ class SQLite(Database):
     def list_argument(self, values: Sequence[Any]) -> str:
         return json.dumps(list(values))
 
-    def insert(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
-        places = ", ?" * len(fields)
-        statement = f"INSERT INTO {table} (campaign, {', '.join(fields)}) VALUES (?{places})"
-        driver.executemany(statement, [(campaign, *row) for row in rows])
+    def insert(self, driver: Any, campaign: int, rows: Rows, last: str, values: Sequence[Any]) -> None:
+        for table, (fields, new) in rows.items():
+            places = ", ?" * len(fields)
+            statement = f"INSERT INTO {table} (campaign, {', '.join(fields)}) VALUES (?{places})"
+            driver.executemany(statement, [(campaign, *row) for row in new])
+        driver.execute(last, values)
 
     def update(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
         number, *others = fields
