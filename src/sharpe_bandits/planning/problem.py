@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -365,52 +365,36 @@ class BestArmProblem:
         """The best arm with its value; several if they tie."""
         return self._called(self.best, f"{self.shown.name.removeprefix('annualised ')} ")
 
-    def estimates(self, periods: int, runs: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Means and variances (runs, arms) of the rewards of every arm over this number of periods."""
-        if self.table is None or self.block is None:
-            (mean,), (variance,) = self.bandit.truth(0, 1)
-            shape, rho = (runs, self.K), self.correlation
-            if not rho:
-                error, squares = generator.standard_normal(shape), generator.chisquare(periods - 1, shape)
-            else:  # seen together, arms have the benchmark's error in common
-                rest = math.sqrt(1 - rho * rho)
-                error = rest * generator.standard_normal(shape) + rho * generator.standard_normal((runs, 1))
-                common = np.sqrt(generator.chisquare(periods - 1, (runs, 1)))
-                squares = (rest * generator.standard_normal(shape) + rho * common) ** 2
-                if periods > 2:
-                    squares += rest * rest * generator.chisquare(periods - 2, shape)
-            return mean + np.sqrt(variance / periods) * error, variance * squares / (periods - 1)
-        centre = self.table.mean(axis=0)
-        away = self.table - centre
-        both = np.hstack([away, away**2])
-        sums = np.concatenate([counts @ both / periods for counts in self._resamples(periods, runs, generator)])
-        means, squares = sums[:, : self.K], sums[:, self.K :]
-        return centre + means, np.maximum((squares - means**2) * periods / (periods - 1), 0.0)
-
-    def _resamples(self, periods: int, runs: int, generator: np.random.Generator) -> Iterator[np.ndarray]:
-        """How often each row of the table occurs in resamples (runs, rows), in batches."""
-        assert self.table is not None
-        assert self.block is not None
-        for first in range(0, runs, _ABREAST):
-            yield np.array([
-                np.bincount(resampled_rows(generator, len(self.table), periods, self.block), minlength=len(self.table))
-                for _ in range(min(_ABREAST, runs - first))
-            ], float)  # fmt: skip
-
     def leaders(self, periods: int, runs: int, generator: np.random.Generator) -> np.ndarray:
         """The arm that looks best in each run, with every arm seen for this number of periods."""
-        if self.asymptotic is None:
-            mean, variance = self.estimates(periods, runs, generator)
-            return np.asarray(self.objective.value(Statistics(mean=mean, variance=variance)).argmax(axis=1))
-        if self.table is None:
+        return np.asarray(self.estimates(periods, runs, generator).argmax(axis=1))
+
+    def estimates(self, periods: int, runs: int, generator: np.random.Generator) -> np.ndarray:
+        """Values (runs, arms) of the objective, estimated from the rewards of every arm over this number of periods."""
+        if self.table is not None and self.block is not None:
+            rows, parts = len(self.table), []
+            for first in range(0, runs, _ABREAST):
+                batch = range(first, min(first + _ABREAST, runs))
+                drawn = (resampled_rows(generator, rows, periods, self.block) for _ in batch)
+                counts = np.array([np.bincount(path, minlength=rows) for path in drawn], float)
+                parts.append([self.objective.value_of_resamples(counts, column) for column in self.table.T])
+            return np.concatenate(parts, axis=1).T
+        shape, rho = (runs, self.K), self.correlation
+        if self.asymptotic is not None:
             value, noise = self.asymptotic
-            return (value + np.sqrt(noise / periods) * generator.standard_normal((runs, self.K))).argmax(axis=1)
-        columns = self.table.T
-        values = [
-            np.array([self.objective.value_of_resamples(counts, column) for column in columns])
-            for counts in self._resamples(periods, runs, generator)
-        ]
-        return np.concatenate(values, axis=1).argmax(axis=0)
+            return np.asarray(value + np.sqrt(noise / periods) * generator.standard_normal(shape))
+        if not rho:
+            error, squares = generator.standard_normal(shape), generator.chisquare(periods - 1, shape)
+        else:  # seen together, arms have the benchmark's error in common
+            rest = math.sqrt(1 - rho * rho)
+            error = rest * generator.standard_normal(shape) + rho * generator.standard_normal((runs, 1))
+            common = np.sqrt(generator.chisquare(periods - 1, (runs, 1)))
+            squares = (rest * generator.standard_normal(shape) + rho * common) ** 2
+            if periods > 2:
+                squares += rest * rest * generator.chisquare(periods - 2, shape)
+        (mean,), (variance,) = self.bandit.truth(0, 1)
+        known = Statistics(mean=mean + np.sqrt(variance / periods) * error, variance=variance * squares / (periods - 1))
+        return np.asarray(self.objective.value(known))
 
     def policies(self) -> list[EliminationPolicy]:
         """The default policies: halving, rejects and uniform sampling on the objective."""
