@@ -45,7 +45,6 @@ def __getattr__(name: str) -> Any:
 
     modules = {"Campaign": ".campaign", "Store": ".store"}
     if name in modules:
-        for library in ("sqlalchemy", "alembic"):
-            require(library, "a store of campaigns", "live")
+        require("sqlalchemy", "a store of campaigns", "live")
         return getattr(import_module(modules[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,6 @@
 """Campaigns in an SQL database: the statements, and transactions that are retried, or fail with the remedy.
 
-SQLAlchemy keeps the connections, and Alembic makes the tables; statements go to the driver as they are. What differs
+SQLAlchemy keeps the connections, and makes the tables; statements go to the driver as they are. What differs
 between databases is in the subclasses.
 """
 
@@ -350,9 +350,7 @@ class Database(ABC):
             self._make()
             revision = self._transaction(self._revision, self.begin_read)
         if revision != schema.REVISION:
-            from .migrations import scripts
-
-            if revision not in {script.revision for script in scripts().walk_revisions()}:
+            if revision not in schema.UPGRADES:
                 raise UnreadableDataError(
                     f"{self.name} has revision {shown(revision)}, which this release does not know: it was written by "
                     "a newer release; upgrade sharpe-bandits"
@@ -368,20 +366,18 @@ class Database(ABC):
         self._transaction(work, self.begin_write, "COMMIT")
 
     def _create_tables(self, connection: sa.Connection) -> None:
-        from .migrations import upgrade
-
-        upgrade(connection)
+        schema.upgrade(connection, None)
 
     def upgrade(self) -> tuple[str | None, str]:
         """Upgrade the tables to this release's revision; return the old and the new revision."""
-        from .migrations import upgrade
 
-        def work(connection: sa.Connection) -> None:
+        def work(connection: sa.Connection) -> str | None:
             connection.exec_driver_sql(self.setup_lock)
-            upgrade(connection)
+            before = self._revision(connection)
+            schema.upgrade(connection, before)
+            return before
 
-        before = self._transaction(self._revision, self.begin_read)
-        self._transaction(work, self.begin_write, "COMMIT")
+        before = self._transaction(work, self.begin_write, "COMMIT")
         self.outdated = self.is_first_revision = False
         return before, schema.REVISION
 
