@@ -32,7 +32,8 @@ def test_the_api_has_every_public_name():
     assert "sharpe_bandits.theory.bounds_for" in page
 
 
-def test_the_page_of_the_command_line_has_every_command():
+def test_the_page_of_the_command_line_has_every_command(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")  # which the page sets: put back afterwards
     page = reference.command_line()
     listed = subprocess.run([sys.executable, "-m", "sharpe_bandits", "--help"], capture_output=True, text=True)
     commands = [line.split()[0] for line in listed.stdout.splitlines() if line.startswith("    ") and line[4] != " "]
