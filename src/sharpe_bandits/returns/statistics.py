@@ -138,13 +138,14 @@ def lo_and_influence(
     """
     q, z, own = periods_per_year, (x - x.mean()) / x.std(), sharpe(x, risk_free_per_period)
     lags = min(_lags(x), math.ceil(q) - 1)
-    products = np.array([np.pad(z[lag:] * z[:-lag], (lag, 0)) for lag in range(1, lags + 1)]).reshape(lags, len(z))
-    rho, lag = products.mean(axis=1), np.arange(1, lags + 1)
+    rho, lag = np.array(_autocovariances(z, lags)[1:]), np.arange(1, lags + 1)
     weights = 1 - lag / (lags + 1)
-    ratio = float(annualised(own, q, (weights * rho).tolist()))
-    factor = ratio / own if own else math.sqrt(q)
+    factor = float(annualised(1.0, q, (weights * rho).tolist()))
     slopes = -(factor**3) / q**2 * (q - lag) * weights
-    return ratio, factor * influence(x, risk_free_per_period) + own * slopes @ (products - rho[:, None] * z**2)
+    on_factor = -(slopes @ rho) * z**2
+    for k, slope in enumerate(slopes.tolist(), 1):
+        on_factor[k:] += slope * z[k:] * z[:-k]
+    return own * factor, factor * influence(x, risk_free_per_period) + own * on_factor
 
 
 def autocorrelation(x: Any) -> Any:
