@@ -54,9 +54,11 @@ def _probability(explore: Any) -> float:
     return float(explore)
 
 
-def _setting(default: Any, kind: type, check: Callable[[Any], Any], help: str, example: str = "") -> Any:
-    """A setting with its default; the type of its text on the command line and in forms; and its description."""
-    metadata = {"kind": kind, "check": check, "help": help, "example": example}
+def _setting(default: Any, check: Callable[[Any], Any], help: str, kind: type = str, example: str = "") -> Any:
+    """A setting: the type of its text on the command line and in forms, what it is, and what a form shows."""
+    if isinstance(default, (int, float)):
+        kind, example = type(default), f"{default:g}"
+    metadata = {"kind": kind, "check": check, "help": help, "example": default if type(default) is str else example}
     if isinstance(default, (dict, list)):
         return field(default_factory=type(default), metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -91,64 +93,46 @@ class Settings:
     policy: dict[str, Any]
     arms: list[str] | int
     horizon: int | None = _setting(
-        None,
-        int,
-        lambda x: whole("horizon", x, 2),
-        "number of rounds, if the policy needs it or the campaign ends",
+        None, lambda x: whole("horizon", x, 2), "number of rounds, if the policy needs it or the campaign ends", int
     )
-    seed: int = _setting(
-        0, int, lambda x: whole("seed", x, 0, 2**64 - 1), "seed of the policy's own randomness (0)", "0"
-    )
+    seed: int = _setting(0, lambda x: whole("seed", x, 0, 2**64 - 1), "seed of the policy's own randomness (0)")
     lease: float | None = _setting(
-        None, str, lease_seconds, 'how long a decision waits for its reward: "1 day", or seconds (no limit)', "1 day"
+        None, lease_seconds, 'how long a decision waits for its reward: "1 day", or seconds (no limit)', str, "1 day"
     )
     default_reward: float | None = _setting(
-        None, float, lambda x: finite("default_reward", x) + 0.0, "reward of decisions whose lease runs out (none)"
+        None, lambda x: finite("default_reward", x) + 0.0, "reward of decisions whose lease runs out (none)", float
     )
     explore: float = _setting(
-        0.0, float, _probability,
-        "probability of playing a random arm, so that other policies can be evaluated from the log (0)", "0",
+        0.0, _probability,
+        "probability of playing a random arm, so that other policies can be evaluated from the log (0)",
     )  # fmt: skip
     direction: Direction = _setting(  # noqa: RUF009 (a field)
-        "max", str, lambda x: one_of("direction", x, get_args(Direction)), "min if rewards are costs (max)", "max"
+        "max", lambda x: one_of("direction", x, get_args(Direction)), "min if rewards are costs (max)"
     )
-    mode: Mode = _setting(  # noqa: RUF009 (a field)
-        "live",
-        str,
-        CHECKS["mode"],
-        "shadow: others decide, and the policy is logged beside them; or paused (live)",
-        "live",
+    mode: Mode = _setting(  # noqa: RUF009
+        "live", CHECKS["mode"], "shadow: others decide, and the policy is logged beside them; or paused (live)"
     )
     share: float = _setting(
-        1.0,
-        float,
-        CHECKS["share"],
-        "probability with which the policy decides; the rest goes to the control arm (1)",
-        "1",
+        1.0, CHECKS["share"], "probability with which the policy decides; the rest goes to the control arm (1)"
     )
-    control: Any = _setting(None, str, CHECKS["control"], "control arm, which the policy is compared with (none)")  # noqa: RUF009
+    control: Any = _setting(None, CHECKS["control"], "control arm, which the policy is compared with (none)")  # noqa: RUF009
     fallback: Any = _setting(  # noqa: RUF009
-        None, str, CHECKS["fallback"], "arm to play while the campaign is paused (none: asks are refused)"
+        None, CHECKS["fallback"], "arm to play while the campaign is paused (none: asks are refused)"
     )
     bounds: dict[str, list[float]] = _setting(  # noqa: RUF009
-        {},
-        str,
-        CHECKS["bounds"],
-        "least and largest shares in the policy's decisions: A=0.05:0.5, B=:0.3 (none)",
+        {}, CHECKS["bounds"], "least and largest shares in the policy's decisions: A=0.05:0.5, B=:0.3 (none)"
     )
     guardrails: list[dict[str, Any]] = _setting(  # noqa: RUF009
-        [], str, CHECKS["guardrails"], "limits that are watched: kind=mean, limit=-2, arm=A, action=suspend; ... (none)"
+        [], CHECKS["guardrails"], "limits that are watched: kind=mean, limit=-2, arm=A, action=suspend; ... (none)"
     )
     webhook: str | None = _setting(
-        None, str, CHECKS["webhook"], "https address that hears of guardrails and changes of the mode (none)"
+        None, CHECKS["webhook"], "https address that hears of guardrails and changes of the mode (none)"
     )
-    segments: Pooling = _setting(  # noqa: RUF009 (a field)
+    segments: Pooling = _setting(  # noqa: RUF009
         "none",
-        str,
         lambda x: one_of("segments", x, get_args(Pooling)),
         "what segments learn from: none (all rewards), separate (their own), pooled (their own, and others as far as "
         "these are alike) (none)",
-        "none",
     )
     choices_revision: int | None = None
 
