@@ -26,47 +26,23 @@ GREY = "#444444"
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """One curve, or one set of points.
-
-    Attributes
-    ----------
-    name : str
-        its name in the legend
-    colour : str
-        as ``#rrggbb``
-    at : Values
-        positions of the values: times, dates (``datetime64``), or numbers of places
-    mean, low, high : Values
-        values and the ends of their intervals; without intervals ``low`` and ``high`` are empty
-    kind : Literal['measured', 'bound'], optional
-        "measured", or "bound", which comes last in the legend
-    dash, width : Dash and float, optional
-        style of the line through the values, width in points; no line if ``dash`` is empty
-    marker, size, filled : Marker and float and bool, optional
-        style of the markers, size in points; no markers if ``marker`` is empty
-    bars : bool, optional
-        whether intervals are bars instead of a band
-    legend : bool, optional
-        whether it has its own entry in the legend
-    tip : str, optional
-        text that a page shows when the mouse is over it; by default the name and the last value
-    """
+    """One curve, or one set of points."""
 
     name: str
-    colour: str
-    at: Values
+    colour: str  # as "#rrggbb"
+    at: Values  # positions of the values: times, dates, or numbers of places
     mean: Values
-    low: Values = ()
+    low: Values = ()  # ends of the intervals, if there are some
     high: Values = ()
-    kind: Literal["measured", "bound"] = "measured"
-    dash: Dash = "-"
+    kind: Literal["measured", "bound"] = "measured"  # bounds come last in the legend
+    dash: Dash = "-"  # of the line through the values; no line if empty
     width: float = 1.6
-    marker: Marker = ""
+    marker: Marker = ""  # no markers if empty
     size: float = 4.5
     filled: bool = True
-    bars: bool = False
-    legend: bool = True
-    tip: str = ""
+    bars: bool = False  # whether intervals are bars instead of a band
+    legend: bool = True  # whether it has its own entry
+    tip: str = ""  # text that a page shows under the mouse; by default the name and the last value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,83 +59,39 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """One axis.
-
-    Attributes
-    ----------
-    label : str, optional
-        what is measured along it
-    scale : Scale, optional
-        "linear", "log", "date", or "places" (named ones, numbered from 0; vertical axes run downwards)
-    limits : tuple[float | None, float | None], optional
-        ends of the axis; None if the data determine them
-    places : Sequence[str], optional
-        names of places, lines separated by line breaks
-    beside : Sequence[str], optional
-        a remark on each place, on the other side of the chart
-    plain : bool, optional
-        whether logarithmic axes have plain numbers rather than powers of ten
-    second : tuple[str, float] | None, optional
-        label of a secondary axis in another unit, and the number of primary units per secondary unit
-    """
+    """One axis."""
 
     label: str = ""
-    scale: Scale = "linear"
-    limits: tuple[float | None, float | None] = (None, None)
-    places: Sequence[str] = ()
-    beside: Sequence[str] = ()
-    plain: bool = False
-    second: tuple[str, float] | None = None
+    scale: Scale = "linear"  # "places" are named ones, numbered from 0; vertical axes run downwards
+    limits: tuple[float | None, float | None] = (None, None)  # None if the data determine it
+    places: Sequence[str] = ()  # names, lines separated by line breaks
+    beside: Sequence[str] = ()  # a remark on each place, on the other side of the chart
+    plain: bool = False  # whether logarithmic axes have plain numbers rather than powers of ten
+    second: tuple[str, float] | None = None  # label of a secondary axis, and primary units per secondary unit
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """Series between two axes.
-
-    Attributes
-    ----------
-    series, rules : Sequence[Series] and Sequence[Rule]
-        what is drawn
-    x, y : Axis
-        the axes
-    title : str, optional
-        what distinguishes it from the chart next to it
-    across : bool, optional
-        whether values run along the horizontal axis and places down the vertical one
-    """
+    """Series between two axes."""
 
     series: Sequence[Series]
     x: Axis
     y: Axis
     rules: Sequence[Rule] = ()
-    title: str = ""
-    across: bool = False
+    title: str = ""  # what distinguishes it from the chart next to it
+    across: bool = False  # whether values run along the horizontal axis and places down the vertical one
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """Charts in rows and columns, with one title, one caption and one legend.
-
-    Attributes
-    ----------
-    title, caption : str
-        text above and below the charts
-    charts : Sequence[Sequence[Chart]]
-        rows of charts
-    size : tuple[float, float]
-        in inches, without title, caption and legend
-    shared : Literal['x', 'y', ''], optional
-        which axes are the same for the charts of a column ("x") or of a row ("y")
-    labelled : bool, optional
-        whether curves have their names at their ends instead of a legend, where there is room
-    """
+    """Charts in rows and columns, with one title, one caption and one legend."""
 
     title: str
-    charts: Sequence[Sequence[Chart]]
-    size: tuple[float, float]
+    charts: Sequence[Sequence[Chart]]  # rows of charts
+    size: tuple[float, float]  # in inches, without title, caption and legend
     caption: str = ""
-    shared: Literal["x", "y", ""] = ""
-    labelled: bool = False
+    shared: Literal["x", "y", ""] = ""  # axes that are the same for the charts of a column ("x") or of a row ("y")
+    labelled: bool = False  # whether curves have their names at their ends instead of a legend, where there is room
 
     @property
     def legend(self) -> list[str]:

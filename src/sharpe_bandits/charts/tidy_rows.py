@@ -30,30 +30,14 @@ _LABELS = {"regret": "regret R(t)", "error": "probability of error", "stopping t
 
 @dataclass(frozen=True)
 class CaseLabel:
-    """How a figure labels one case.
+    """How a figure labels one case."""
 
-    Attributes
-    ----------
-    case : str
-        the case's name in the rows
-    title : str
-        title of its charts
-    lines : tuple[str, ...]
-        labels below its points
-    horizon : int
-        its number of rounds
-    switches : tuple[int, ...], optional
-        rounds in which the arms change
-    names : Mapping[str, str], optional
-        names of policies that call the regulariser otherwise, as in "U-UCB (ε₀ = L)"
-    """
-
-    case: str
-    title: str
-    lines: tuple[str, ...]
+    case: str  # its name in the rows
+    title: str  # of its charts
+    lines: tuple[str, ...]  # below its points
     horizon: int
-    switches: tuple[int, ...] = ()
-    names: Mapping[str, str] = field(default_factory=dict)
+    switches: tuple[int, ...] = ()  # rounds in which the arms change
+    names: Mapping[str, str] = field(default_factory=dict)  # of policies that call the regulariser otherwise
 
 
 def curves(rows: Rows, cases: Sequence[CaseLabel], caption: str, logx: bool = False) -> Figure:

@@ -41,48 +41,24 @@ class Claim:
 
 @dataclass(frozen=True)
 class Panel:
-    """An experiment under a profile.
-
-    Attributes
-    ----------
-    id, profile : str and Literal['paper', 'authors', '']
-        its identity; a user's own experiment has profile ""
-    title, compares, note : str
-        descriptive text
-    metric : Metric | Literal['coverage']
-        what is plotted first, "regret" or "error"
-    cases : tuple[Case, ...]
-        what is simulated
-    checkpoints : int
-        number of rounds kept per curve
-    claims : tuple[Claim, ...], optional
-        the claims about it
-    max_runs : int | None, optional
-        maximum number of runs, if fewer than usual are enough
-    long_cases : tuple[Case, ...], optional
-        the same cases with a longer horizon and one policy, by which statements about growth are judged
-    beyond : bool, optional
-        whether the panel goes beyond the paper: nothing is claimed
-    readings : tuple[Panel, ...], optional
-        the panel under other readings of the text; each has the claims that it is played for
-    reading, reading_name, condition : str, optional
-        if this is such a panel: key and name of its reading, and a clause that says what is read how
-    """
+    """An experiment under a profile; a user's own has profile ""."""
 
     id: str
     profile: Literal["paper", "authors", ""]
     title: str
     compares: str
     note: str
-    metric: Metric | Literal["coverage"]
+    metric: Metric | Literal["coverage"]  # what is plotted first
     cases: tuple[Case, ...]
-    checkpoints: int
+    checkpoints: int  # number of rounds kept per curve
     claims: tuple[Claim, ...] = ()
-    max_runs: int | None = None
-    long_cases: tuple[Case, ...] = ()
-    beyond: bool = False
-    readings: tuple[Panel, ...] = ()
-    reading: str = ""
+    max_runs: int | None = None  # if fewer runs than usual are enough
+    long_cases: tuple[
+        Case, ...
+    ] = ()  # with a longer horizon and one policy, to judge statements about growth
+    beyond: bool = False  # whether the panel goes beyond the paper: nothing is claimed
+    readings: tuple[Panel, ...] = ()  # under other readings of the text, each with the claims that it is played for
+    reading: str = ""  # if this is such a panel: key and name of its reading, and what is read how
     reading_name: str = ""
     condition: str = ""
 

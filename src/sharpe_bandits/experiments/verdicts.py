@@ -56,41 +56,19 @@ class UnderReading:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim judged under a profile.
+    """A claim judged under a profile."""
 
-    Attributes
-    ----------
-    id, panel, profile : str
-        the claim (``R3.1``), its panel and profile
-    says : str
-        the claim in this setting
-    verdict : Word
-        "holds", "fails", "undecided" or "vacuous"
-    evidence : tuple[Evidence, ...], optional
-        the comparisons that decide; none if it is exact
-    why : str, optional
-        why it fails
-    source : Source, optional
-        whose claim it is
-    readings : tuple[UnderReading, ...], optional
-        verdicts under the other readings of the text that concern it
-    statement : str, optional
-        the statement that it is in this setting; the same for all panels that test it
-    important : bool, optional
-        whether summaries name the statement
-    """
-
-    id: str
+    id: str  # such as R3.1
     panel: str
     profile: Literal["paper", "authors", ""]
-    says: str
+    says: str  # the claim in this setting
     verdict: Word
-    evidence: tuple[Evidence, ...] = ()
-    why: str = ""
+    evidence: tuple[Evidence, ...] = ()  # the comparisons that decide; none if it is exact
+    why: str = ""  # why it fails
     source: Source = EXPERIMENTS
-    readings: tuple[UnderReading, ...] = ()
-    statement: str = ""
-    important: bool = False
+    readings: tuple[UnderReading, ...] = ()  # verdicts under the other readings of the text that concern it
+    statement: str = ""  # what it says in general: the same for all panels that test it
+    important: bool = False  # whether summaries name the statement
 
     @property
     def dependence(self) -> str:

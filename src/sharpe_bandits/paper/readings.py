@@ -15,44 +15,20 @@ PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read a passage that the text leaves open, where the panels follow another.
-
-    Attributes
-    ----------
-    id, name : str
-        its key, and what tables and pages call it
-    condition : str
-        a clause that says what is read how, to follow "if"
-    panels, profiles : list[str] and list[Profile]
-        where it is played
-    claims : list[str], optional
-        ids of the claims that it concerns; by default all of the panel
-    policies : dict[str, dict[str, Any]], optional
-        parameters that policies have under it, by kind
-    added : list[dict[str, Any]], optional
-        policies that are played besides
-    replaced : dict[str, dict[str, Any]], optional
-        parts of descriptions that differ under it, by panels (``"B1 B2"``)
-    checks : list[tuple[str, str]], optional
-        replacements in the comparisons of claims: pattern and text
-    metric : Any, optional
-        what claims compare under it
-    theory : bool, optional
-        whether bounds and growth are judged under it, too
-    """
+    """One way to read a passage that the text leaves open, where the panels follow another."""
 
     id: str
-    name: str
-    condition: str
-    panels: list[str]
+    name: str  # what tables and pages call it
+    condition: str  # a clause that says what is read how, to follow "if"
+    panels: list[str]  # where it is played
     profiles: list[Profile]
-    claims: list[str] = field(default_factory=list)
-    policies: dict[str, dict[str, Any]] = field(default_factory=dict)
-    added: list[dict[str, Any]] = field(default_factory=list)
-    replaced: dict[str, dict[str, Any]] = field(default_factory=dict)
-    checks: list[tuple[str, str]] = field(default_factory=list)
-    metric: Any = None
-    theory: bool = False
+    claims: list[str] = field(default_factory=list)  # ids of the claims that it concerns; all of the panel by default
+    policies: dict[str, dict[str, Any]] = field(default_factory=dict)  # parameters under it, by kind of policy
+    added: list[dict[str, Any]] = field(default_factory=list)  # policies that are played besides
+    replaced: dict[str, dict[str, Any]] = field(default_factory=dict)  # parts of descriptions, by panels ("B1 B2")
+    checks: list[tuple[str, str]] = field(default_factory=list)  # replacements in comparisons: pattern and text
+    metric: Any = None  # what claims compare under it
+    theory: bool = False  # whether bounds and growth are judged under it, too
 
     def description(self, panel: str, base: dict[str, Any]) -> dict[str, Any]:
         """The description of a panel, with what differs under this reading."""
