@@ -53,9 +53,7 @@ class Panel:
     checkpoints: int  # number of rounds kept per curve
     claims: tuple[Claim, ...] = ()
     max_runs: int | None = None  # if fewer runs than usual are enough
-    long_cases: tuple[
-        Case, ...
-    ] = ()  # with a longer horizon and one policy, to judge statements about growth
+    long_cases: tuple[Case, ...] = ()  # with a longer horizon and one policy, to judge statements about growth
     beyond: bool = False  # whether the panel goes beyond the paper: nothing is claimed
     readings: tuple[Panel, ...] = ()  # under other readings of the text, each with the claims that it is played for
     reading: str = ""  # if this is such a panel: key and name of its reading, and what is read how
