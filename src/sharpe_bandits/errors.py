@@ -1,4 +1,18 @@
-"""The exceptions of this library. A message says what was wrong, which value was given, and what to do about it."""
+"""The exceptions of this library. A message says what was wrong, which value was given, and what to do about it.
+
+``SharpeBanditsError``         all of them:
+  ``InvalidInputError``        a value cannot be used (also a ValueError)
+    ``BudgetTooSmallError``    too few rounds
+  ``UnknownNameError``         a name does not exist (also a KeyError)
+  ``CompilationError``         a user's function cannot be compiled
+  ``UnreadableDataError``      a saved state or study is damaged, foreign or newer
+  ``MissingLibraryError``      an extra is not installed (also an ImportError)
+  ``ExecutorError``            workers are lost or differ
+  ``CampaignOverError``, ``CampaignPausedError``, ``WaitForRewardsError``: there is nothing to play, or not yet
+  ``ConflictError``            a request contradicts what is recorded
+  ``StoreError``               a store of campaigns cannot be used
+``RewardWarning``              rewards that a policy cannot handle
+"""
 
 from __future__ import annotations
 
