@@ -22,6 +22,8 @@ _RESULT = {
     EventKind.CANCELLED_LATE: DecisionState.CANCELLED,
 }
 _NAN = float("nan")
+#: More than the number of any decision.
+_NONE = 2**62
 
 
 def verify(
@@ -86,14 +88,14 @@ def _replay(
     logged, head, (snapshot_seq, snapshot) = _LoggedDecisions(), records.head(), records.snapshot()
     state, clock, chain = State.initial(settings, policy), head.created, Chain(first_hash)
     rows = iter(records.history(1, None))
-    uncompared, amended = [], False
+    uncompared, amended = [], _NONE  # the first decision whose reward was amended since the state was right
     if snapshot_seq == 0 and not state.agrees_with(snapshot):
         result.add("the snapshot is not the state before the first event")
     for event in records.events(0, head.events):
         try:
             kind = EventKind(event.kind)
-            if amended and choices and kind == EventKind.ASKED:  # otherwise the state matters only at the end
-                state, amended = _amended(records, event.seq - 1, settings, policy), False
+            if amended < _NONE and choices and kind == EventKind.ASKED:  # otherwise the state matters only at the end
+                state, amended = _amended(records, state, amended, settings, policy), _NONE
             row = next(rows, None) if kind == EventKind.ASKED else None
             if event.seq != state.seq + 1:
                 raise ValueError(f"event {state.seq + 1} is missing")
@@ -107,9 +109,10 @@ def _replay(
                 else:
                     uncompared.append(event.number)
             if kind == EventKind.AMENDED:
-                state.seq, amended = event.seq, True
+                state.seq, amended = event.seq, min(amended, event.number or 0)
             else:
                 state.apply(event)
+                state.due_snapshot(event.seq - 1)
             logged.apply(event)
         except (SharpeBanditsError, IndexError, KeyError, TypeError, ValueError) as error:
             result.add(f"event {event.seq}: {error}")
@@ -118,8 +121,8 @@ def _replay(
             result.add(f"event {event.seq} is earlier than the previous one")
         clock = event.at
         result.events += 1
-        if amended and event.seq in (snapshot_seq, head.events):
-            state, amended = _amended(records, event.seq, settings, policy), False
+        if amended < _NONE and event.seq in (snapshot_seq, head.events):  # from the first event on, to be sure
+            state, amended = _amended(records, state, 0, settings, policy), _NONE
         if state.seq == snapshot_seq and not state.agrees_with(snapshot):
             result.add(f"the snapshot is not the state after event {snapshot_seq}")
     if state.seq != head.events:
@@ -133,9 +136,16 @@ def _replay(
     return logged
 
 
-def _amended(records: Records, upto: int, settings: Settings, policy: Policy) -> State:
-    """The state after an event, with the rewards that were amended until then."""
-    return State.replayed(lambda start: records.events(start, upto), settings, policy)
+def _amended(records: Records, state: State, first: int, settings: Settings, policy: Policy) -> State:
+    """The state after as many events with the rewards that were amended until then, of decisions from ``first`` on.
+
+    It is replayed from the last of its checkpoints, which are those of this verification, before that decision.
+    """
+    kept = {place: one for place, one in state.checkpoints.items() if one[0] < first}
+    _, checkpoint = max(kept.values(), default=(0, None))
+    replayed = State.replayed(lambda start: records.events(start, state.seq), settings, policy, checkpoint)
+    replayed.checkpoints = kept | replayed.checkpoints
+    return replayed
 
 
 def _check_choice(state: State, event: Event, settings: Settings, result: Verification) -> None:
