@@ -41,10 +41,7 @@ class UCB1(IndexPolicy):
     )
     least_pilot: ClassVar[int] = 1
 
-    @property
-    def objective(self) -> Objective:
-        return Mean()
-
+    objective = Mean()
     formula = staticmethod(ucb1)
 
     def nondecreasing(self, lowest: float) -> bool:

@@ -174,9 +174,7 @@ class SHVV(_Halving):
     title: ClassVar[str] = "SHVV"
     citation: ClassVar[str] = f"{PAPER}, Algorithm SHVV"
 
-    @property
-    def objective(self) -> Objective:
-        return Variance()
+    objective = Variance()
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..objectives import Mean, Objective
+from ..objectives import Mean
 from ..play.statistics import ArmRecord
 from .base import IndexPolicy
 
@@ -44,9 +44,7 @@ def kl_ucb(arm: ArmRecord, t: int) -> float:
 
 @dataclass(frozen=True)
 class _OnMean(IndexPolicy):
-    @property
-    def objective(self) -> Objective:
-        return Mean()
+    objective = Mean()
 
     def nondecreasing(self, lowest: float) -> bool:
         return True

@@ -347,7 +347,8 @@ class _Forgetting(ScaleFreeUCB):
         if self.objective.has_feature:
             raise InvalidInputError(
                 f"{self.title} forgets only what mean and variance are computed from, and {self.objective!r} needs "
-                "more; use ScaleFreeUCB"
+                "more; use ScaleFreeUCB, and start its agent anew when a ChangeDetector sees a change "
+                "(sharpe_bandits.live.change)"
             )
 
     def _check_remembered(self, rounds: float, arms: int, remedy: str) -> None:

@@ -87,10 +87,7 @@ class ThompsonSampling(IndexPolicy):
     def check(self) -> None:
         self._set(variance=positive("variance", self.variance))
 
-    @property
-    def objective(self) -> Objective:
-        return Mean()
-
+    objective = Mean()
     formula = staticmethod(gaussian)
 
 
@@ -102,10 +99,7 @@ class MTS(IndexPolicy):
     citation: ClassVar[str] = "Zhu & Tan, Thompson Sampling Algorithms for Mean-Variance Bandits, 2020, MTS"
     least_pilot: ClassVar[int] = 1
 
-    @property
-    def objective(self) -> Objective:
-        return Mean()
-
+    objective = Mean()
     formula = staticmethod(mts)
 
 
@@ -117,10 +111,7 @@ class VTS(IndexPolicy):
     citation: ClassVar[str] = "Zhu & Tan, Thompson Sampling Algorithms for Mean-Variance Bandits, 2020, VTS"
     branch_free: ClassVar[dict[Callable[..., Any], Callable[..., Any]]] = {gamma: gamma_branch_free}
 
-    @property
-    def objective(self) -> Objective:
-        return MeanVariance(0.0)
-
+    objective = MeanVariance(0.0)
     formula = staticmethod(vts)
 
 

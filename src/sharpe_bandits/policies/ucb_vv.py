@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..objectives import Objective, Variance
+from ..objectives import Variance
 from ..play.statistics import ArmRecord
 from .base import PAPER, IndexPolicy
 
@@ -19,10 +19,7 @@ class UCBVV(IndexPolicy):
     title: ClassVar[str] = "UCB-VV"
     citation: ClassVar[str] = f"{PAPER}, appendix A, Algorithm UCB-VV"
 
-    @property
-    def objective(self) -> Objective:
-        return Variance()
-
+    objective = Variance()
     formula = staticmethod(index)
 
     def nondecreasing(self, lowest: float) -> bool:
