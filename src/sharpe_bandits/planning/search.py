@@ -16,7 +16,6 @@ the same side. The policies are compared with a method that sees every arm in ev
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -251,7 +250,7 @@ def _ask(plays: list[tuple[_Play, list[Any], int]], budget: int | Sequence[int],
 
     Methods that cannot play with such a budget are left out; the names of those that cannot with any are returned.
     """
-    given = [budget] if isinstance(budget, numbers.Number) or np.ndim(budget) == 0 else list(budget)  # type: ignore[arg-type]
+    given = np.atleast_1d(np.asarray(budget, object)).tolist()
     if not given:
         raise InvalidInputError("there is no budget; pass at least one")
     budgets = sorted({whole("budget", n, LEAST_PERIODS, LARGEST_HORIZON) for n in given})

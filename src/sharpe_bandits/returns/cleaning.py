@@ -112,11 +112,15 @@ def one_at_a_time(x: np.ndarray) -> bool:
     return x.shape[1] > 1 and bool((there.sum(axis=1) > 1).mean() < PAIRED)
 
 
+def _refuse(draft: Draft, bad: np.ndarray, problem: str) -> None:
+    """Raise if a value is bad; the first of them stands for ``{}`` in the problem."""
+    if bad.any():
+        row, column = _first(bad)
+        raise InvalidInputError(f"{draft.where(row, column)}: {problem.format(draft.values[row, column])}")
+
+
 def check_finite(draft: Draft) -> None:
-    infinite = np.isinf(draft.values)
-    if infinite.any():
-        row, column = _first(infinite)
-        raise InvalidInputError(f"{draft.where(row, column)}: {draft.values[row, column]} is not finite; correct it")
+    _refuse(draft, np.isinf(draft.values), "{} is not finite; correct it")
 
 
 def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
@@ -210,13 +214,10 @@ def convert(draft: Draft, scale: float | None, kind: Kind, capital: float | None
 
 
 def make_returns(draft: Draft) -> None:
-    low = draft.values <= 0
-    if low.any():
-        row, column = _first(low)
-        raise InvalidInputError(
-            f"{draft.where(row, column)}: a price must be above 0, got {draft.values[row, column]:g}; correct it, "
-            "choose other columns=, or pass kind='returns' if these are returns"
-        )
+    _refuse(
+        draft, draft.values <= 0, "a price must be above 0, got {:g}; correct it, choose other columns=, or pass "
+        "kind='returns' if these are returns",
+    )  # fmt: skip
     gaps = np.isnan(draft.values)
     before = _filled(draft.values) if gaps.any() else draft.values  # the last known price
     with np.errstate(over="ignore"):  # checked below
@@ -266,13 +267,10 @@ def rescale(draft: Draft, scale: float | None, kind: Kind) -> None:
 
 def check_moderate(draft: Draft) -> None:
     """Raise if a return is so large that powers of returns could overflow."""
-    large = ~(np.abs(draft.values) <= _LARGEST) & ~np.isnan(draft.values)
-    if large.any():
-        row, column = _first(large)
-        raise InvalidInputError(
-            f"{draft.where(row, column)}: a return of {draft.values[row, column]:g} is too large to be plausible or "
-            "to compute with; correct it, or choose other columns="
-        )
+    _refuse(
+        draft, ~(np.abs(draft.values) <= _LARGEST) & ~np.isnan(draft.values), "a return of {:g} is too large to be "
+        "plausible or to compute with; correct it, or choose other columns=",
+    )  # fmt: skip
 
 
 def check_enough(draft: Draft, kind: Kind) -> None:

@@ -201,21 +201,17 @@ def _refuse_backwards(table: Draft, name: str, column: Any) -> None:
     order = _order(column)
     if order is None:
         return
+    form = dates_of.remedy(column) or "date_format=, or write dates as 2020-01-31,"
     if order <= 0:
         how = "the newest come first" if order < 0 else "they are not in order"
         raise InvalidInputError(
             f"the dates in column {name!r} were not read, and {how}: returns would run backwards; pass date={name!r}"
-            f" with {_named_form(column)} and unsorted='sort'"
+            f" with {form} and unsorted='sort'"
         )
     table.notes.append(
-        f"dates in column {name!r} were not read; rows are assumed to be in order. Pass date={name!r} with "
-        f"{_named_form(column)} to check this"
+        f"dates in column {name!r} were not read; rows are assumed to be in order. Pass date={name!r} with {form} to "
+        "check this"
     )
-
-
-def _named_form(column: Any) -> str:
-    """The options that read a column of dates in another format."""
-    return dates_of.remedy(column) or "date_format=, or write dates as 2020-01-31,"
 
 
 def _order(column: Any) -> int | None:
