@@ -20,8 +20,8 @@ from . import notation, sources
 
 #: Usual names of the column of numbers in a table with a row per date and asset, the most likely first.
 _NUMBERS = ("adj close", "adj_close", "adjusted close", "close", "price", "return", "ret", "value")
-#: Maximum number of columns that an error suggests as a value.
-_FEW = 12
+#: Maximum number of columns that an error suggests as a value, and maximum length of a name.
+_FEW, _LONGEST_NAME = 12, 100
 #: Maximum number of rows that are searched for column names.
 _PREAMBLE = 50
 #: Text that looks like a date: 01/02/2020, 2020-1-5, 2-Jan-20, Jan 2, 2020; or like a number: 0,004, 1,234.5, 1.5%.
@@ -116,21 +116,13 @@ def drafted(
         try:
             draft.values[:, number] = _numbers(draft, number, source.columns[position], source.text, written)
         except InvalidInputError as error:
-            hint = _field_below(source) or _names_further_down(source, ";", 0) or _numeric(source, chosen, str(error))
+            hint = _field_below(source) or _names_further_down(source, ";", 0)
+            if not hint and str(error).endswith("columns="):
+                numeric = [p for p in chosen if _begins_with_a_number(source, p)]
+                hint = _named(source, numeric).removeprefix("columns=")
             raise InvalidInputError(f"{error}{hint}") from None
     draft.values = np.ascontiguousarray(draft.values)
     return draft
-
-
-#: Longer names are not suggested in errors.
-_LONGEST_NAME = 100
-
-
-def _numeric(source: sources.Source, chosen: list[int], error: str) -> str:
-    """The columns that begin with numbers, as the value of the option that an error ends with."""
-    names = [source.names[p] for p in chosen if _begins_with_a_number(source, p)]
-    brief = 0 < len(names) <= _FEW and max(map(len, names)) <= _LONGEST_NAME
-    return repr(names) if error.endswith("columns=") and brief else ""
 
 
 def _begins_with_a_number(source: sources.Source, position: int) -> bool:
@@ -226,8 +218,8 @@ def _positions(source: sources.Source, columns: Sequence[str], candidates: list[
 def _named(source: sources.Source, chosen: list[int]) -> str:
     """The option that selects the columns that have a name, with its value if these are few."""
     names = [source.names[p] for p in chosen if source.names[p]]
-    value = f"{names!r}" if 0 < len(names) <= _FEW else ""
-    return f"columns={value}"
+    brief = 0 < len(names) <= _FEW and max(map(len, names)) <= _LONGEST_NAME
+    return f"columns={names!r}" if brief else "columns="
 
 
 def _names_further_down(source: sources.Source, sign: str, first: int) -> str:
@@ -236,7 +228,11 @@ def _names_further_down(source: sources.Source, sign: str, first: int) -> str:
         return ""
     rows = range(min(_PREAMBLE, len(source.columns[0])))
     row = next((row for row in rows if all(map(_is_name, _cells(source, row)[first:]))), None)
-    return "" if row is None else f"{sign} or {_pass_names_in(source, row)}"
+    if row is None:
+        return ""
+    place = source.place(row)  # empty lines are not rows, but count as skipped lines
+    skip = next(int(word) for word in place.split() if word.isdecimal()) - 1
+    return f"{sign} or pass skip_rows={skip} if the names are in {place}"
 
 
 def _cells(source: sources.Source, row: int) -> list[Any]:
@@ -249,13 +245,6 @@ def _is_name(cell: Any) -> bool:
         return False
     text = cell.strip()
     return not (_LIKE_A_DATE.match(text) or _LIKE_A_NUMBER.fullmatch(text) or _TIME_OF_DAY.fullmatch(text))
-
-
-def _pass_names_in(source: sources.Source, row: int) -> str:
-    """The option that makes this row the header; empty lines are not rows, but count as skipped lines."""
-    place = source.place(row)
-    skip = next(int(word) for word in place.split() if word.isdecimal()) - 1
-    return f"pass skip_rows={skip} if the names are in {place}"
 
 
 def _refuse_data_as_names(source: sources.Source) -> None:
