@@ -959,7 +959,7 @@ export interface components {
             /** Decisions */
             decisions: components["schemas"]["Decision"][];
             /** Next */
-            next?: number | null;
+            next: number | null;
         };
         /**
          * Estimate

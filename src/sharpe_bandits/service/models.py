@@ -180,37 +180,13 @@ def _answer(name: str, words: str, /, base: Any = None, **fields: Any) -> Any:
 DecisionModel = _answer("Decision", "An arm that was handed out.", Decision, arm=Arm)
 
 
-class Decisions(BaseModel):
-    """Decisions; ``next`` is where the next page begins, if there is one."""
-
-    decisions: list[DecisionModel]
-    next: int | None = None
-
-
-class Problem(BaseModel):
-    """RFC 9457 problem details."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-
-
-class Refusal(BaseModel):
-    """A reward that was refused."""
-
-    place: int
-    decision: int | str
-    problem: Problem
-
-
-class Weight(BaseModel):
-    """The weight of an arm."""
-
-    arm: Arm
-    weight: float
-
-
+Decisions = _answer(
+    "Decisions", "Decisions; ``next`` is where the next page begins, if there is one.", decisions=list[DecisionModel],
+    next=int | None,
+)  # fmt: skip
+Problem = _answer("Problem", "RFC 9457 problem details.", type=str, title=str, status=int, detail=str)
+Refusal = _answer("Refusal", "A reward that was refused.", place=int, decision=int | str, problem=Problem)
+Weight = _answer("Weight", "The weight of an arm.", arm=Arm, weight=float)
 _ArmStatus = _answer("ArmStatus", "The state of an arm.", ArmStatus, arm=Arm)
 _ArmView = _answer(
     "ArmView", "An arm on the dashboard.", ArmStatus, arm=Arm, sharpe=float | None, sharpe_interval=list[float] | None,
