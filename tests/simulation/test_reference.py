@@ -45,6 +45,26 @@ def test_fast_kernels_make_the_choices_of_the_reference(policy, name):
         np.testing.assert_array_equal(getattr(one, field), getattr(brute, field), err_msg=field)
 
 
+@sb.index_policy(name="by a table")
+def by_table(arm, t, table):
+    return arm.mean + table[int(arm.pulls) % 2, int(arm.pulls) % 3] * arm.epsilon
+
+
+@pytest.mark.parametrize("arms", [1, 5, 8, 17])
+def test_indices_of_all_arms_are_evaluated_together(arms):
+    """The kernel calls a policy's formula for all arms at once, in rows that are wider than the number of arms; the
+    table of the index has two dimensions.
+    """
+    bandit = sb.Bandit([sb.Uniform(0.1 * i, 1.0 + 0.1 * i) for i in range(arms + 1)])
+    for policy in (by_table(table=[[0.1, 0.2, 0.3], [0.6, 0.5, 0.4]]), sb.ScaleFreeIMED(L=0.5)):
+        one, brute = (
+            run_chunk(spec(policy, bandit, kernel, runs=2), 0, 2, trace=True)
+            for kernel in ("reference", "side by side")
+        )
+        np.testing.assert_array_equal(one.choices, brute.choices)
+        np.testing.assert_array_equal(one.recommended, brute.recommended)
+
+
 @pytest.mark.parametrize(("policy", "expected"), CASES, ids=IDS)
 @pytest.mark.parametrize("full", [False, True], ids=["bandit", "full"])
 def test_the_same_choices_as_the_twin(policy, expected, full):

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formulas import index, score
+from .formulas import draws_normals, has_exact_fallback, index, index_branch_free, keeps_lead, score, value
+from .state import INDEX, LAST, PENDING, PULLS, SCORE, sums_of
 from .statistics import radius, record_of
 from .streams import POLICY, fold, normal, stream_key
 
@@ -29,8 +30,6 @@ class Decision(NamedTuple):
         1 if pending pulls count in an arm's pulls, while its moments are those of the rewards told; 0 if not
     number : int
         number of the decision, from which randomised policies draw
-    scores, draws_normals : bool
-        whether the index reads the largest score of any arm, and a normal draw
     """
 
     t: int
@@ -39,65 +38,78 @@ class Decision(NamedTuple):
     end_of_pilot: int
     counted: float
     number: int
-    scores: bool
-    draws_normals: bool
 
 
-def best_index(indices, pulls, pending, counted):
-    """The arm with the largest index; ties go to the lowest arm, among infinite indices to the least played arm.
+def arm_at(sums, rows, kept, i, decision, radius_t, policy_key, round_key, lead):
+    """The record of arm ``i`` for a decision."""
+    more = decision.counted * rows[PENDING, i]
+    epsilon = radius_t * (1.0 / math.sqrt(rows[PULLS, i] + more))
+    last = max(rows[LAST, i], np.float64(decision.end_of_pilot))
+    last = np.float64(decision.t) if rows[PENDING, i] > 0.0 else last
+    key = fold(policy_key, i)
+    drawn = normal(key, decision.number) if draws_normals() else math.nan
+    return record_of(sums, kept, i, more, epsilon, last, fold(key, decision.number), round_key, lead, drawn)
 
-    Returns -1 - i if the index of arm i is NaN.
+
+def evaluate(rows, kept, decision, policy_key, arguments):
+    """Write the index of every arm to ``rows[INDEX]``, except of those that have -inf there. All arms at once: the
+    compiler can vectorise over them, and a pointer to this function is followed once.
     """
-    best = 0
-    top = indices[0]
-    for i in range(indices.size):
+    t, sums = decision.t, sums_of(rows, rows.shape[1])
+    radius_t, round_key, lead = radius(decision.rounds), fold(policy_key, kept.shape[0] + decision.number), -math.inf
+    if keeps_lead():
+        for i in range(rows.shape[1]):
+            v = -math.inf
+            if rows[INDEX, i] > -math.inf:
+                arm = arm_at(sums, rows, kept, i, decision, radius_t, policy_key, round_key, math.nan)
+                v = score(arm, t, *arguments)
+            rows[SCORE, i] = v
+        for i in range(rows.shape[1]):
+            lead = rows[SCORE, i] if rows[SCORE, i] > lead else lead
+    for i in range(rows.shape[1]):
+        if rows[INDEX, i] > -math.inf:
+            arm = arm_at(sums, rows, kept, i, decision, radius_t, policy_key, round_key, lead)
+            rows[INDEX, i] = index_branch_free(arm, t, *arguments)
+    if has_exact_fallback():
+        for i in range(rows.shape[1]):
+            if rows[INDEX, i] != rows[INDEX, i]:
+                arm = arm_at(sums, rows, kept, i, decision, radius_t, policy_key, round_key, lead)
+                rows[INDEX, i] = index(arm, t, *arguments)
+
+
+def evaluate_objective(rows, kept, objective):
+    """Write the value of every arm to ``rows[INDEX]``; -inf for those that were never played."""
+    sums, nothing = sums_of(rows, rows.shape[1]), np.uint64(0)
+    for i in range(rows.shape[1]):
+        rows[INDEX, i] = -math.inf
+        if rows[LAST, i] > 0.0:
+            arm = record_of(sums, kept, i, 0.0, np.nan, 0.0, nothing, nothing, np.nan, np.nan)
+            rows[INDEX, i] = value(arm, *objective)
+
+
+def largest_index(state, least, counted):
+    """The arm with the largest index; ties go to the lowest arm, among infinite indices to the least played arm, and
+    to the first eligible one if all are -inf. Returns -1 - i if the index of arm i is NaN.
+    """
+    pulls, pending, indices = state.sums.pulls, state.pending, state.rows[INDEX]
+    best, top = 0, indices[0]
+    for i in range(pulls.size):
         v = indices[i]
         if v != v:
             return -1 - i
         fewer = pulls[i] + counted * pending[i] < pulls[best] + counted * pending[best]
         if v > top or (v == top and v == math.inf and fewer):
-            best = i
-            top = v
+            best, top = i, v
+    while top == -math.inf and best < pulls.size - 1 and not (state.active[best] and pulls[best] >= least - ROUNDING):
+        best += 1
     return best
 
 
-def decide(state, decision, seed, run, arguments, out):
-    """The active arm with the largest index among those that have one; writes the indices to ``out``."""
-    t, rounds, least, end_of_pilot, counted, number, scores, draws_normals = decision
-    sums, pending = state.sums, state.pending
-    arms = out.size
-    policy_key = stream_key(seed, POLICY, run)
-    round_key = fold(policy_key, arms + number)
-    radius_t = radius(rounds)
-    first = -1
-    lead = -math.inf
-    for scoring in (True, False):
-        if scoring and not scores:
-            continue
-        largest = -math.inf
-        for i in range(arms):
-            out[i] = -math.inf
-            if not state.active[i] or sums.pulls[i] < least - ROUNDING:
-                continue
-            if first < 0:
-                first = i
-            more = counted * pending[i]
-            epsilon = radius_t * (1.0 / math.sqrt(sums.pulls[i] + more))
-            last = max(state.last[i], np.float64(end_of_pilot))
-            if pending[i] > 0.0:
-                last = np.float64(t)
-            arm_key = fold(policy_key, i)
-            drawn = normal(arm_key, number) if draws_normals else math.nan
-            arm = record_of(sums, state.kept, i, more, epsilon, last, fold(arm_key, number), round_key, lead, drawn)
-            if scoring:
-                v = score(arm, t, *arguments)
-                largest = v if v > largest else largest
-            else:
-                out[i] = index(arm, t, *arguments)
-        if scoring:
-            lead = largest
-    best = best_index(out, sums.pulls, pending, counted)
-    return first if best >= 0 and out[best] == -math.inf else best
+def mark_eligible(state, least):
+    """Write 0 to ``rows[INDEX]`` of active arms with at least ``least`` rewards, -inf to that of the others."""
+    for i in range(state.seen.size):
+        eligible = state.active[i] and state.sums.pulls[i] >= least - ROUNDING
+        state.rows[INDEX, i] = 0.0 if eligible else -math.inf
 
 
 def least_served(state, least):
@@ -114,16 +126,22 @@ def least_served(state, least):
     return fewest if served < least - ROUNDING or not defined else -1
 
 
-def choose(state, decision, seed, run, arguments, out):
-    """The arm to play: the choice of :func:`least_served`, or else that of :func:`decide`."""
+def choose(state, decision, seed, run, arguments):
+    """The arm to play: that of :func:`least_served`, or else the active arm with the largest index among those that
+    have one; -1 - i if the index of arm i is NaN.
+    """
     a = least_served(state, decision.least)
-    return a if a >= 0 else decide(state, decision, seed, run, arguments, out)
+    if a >= 0:
+        return a
+    mark_eligible(state, decision.least)
+    evaluate(state.rows, state.kept, decision, stream_key(seed, POLICY, run), arguments)
+    return largest_index(state, decision.least, decision.counted)
 
 
-def count_choices(draws, state, decision, seed, arguments, out, counts):
+def count_choices(draws, state, decision, seed, arguments, counts):
     """Count the choices of :func:`choose` over ``draws`` independent draws of the policy's own randomness."""
     for run in range(1, draws + 1):
-        a = choose(state, decision, seed, run, arguments, out)
+        a = choose(state, decision, seed, run, arguments)
         if a < 0:
             return a
         counts[a] += 1
@@ -208,14 +226,14 @@ def hold_first(state, held, holding, pilot, decision, base):
     return count
 
 
-def hold_best(state, held, count, places, indices):
+def hold_best(state, held, count, places):
     """Fill the places left with the active arms of the largest indices; ties go to the lowest arm, among infinite
     indices to the least played arm.
     """
-    pulls = state.sums.pulls
+    pulls, indices = state.sums.pulls, state.rows[INDEX]
     while count < places:
         best = -1
-        for i in range(indices.size):
+        for i in range(pulls.size):
             if not state.active[i] or held.chosen[i]:
                 continue
             v = indices[i]

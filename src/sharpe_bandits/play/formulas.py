@@ -44,11 +44,6 @@ def score(arm, t, *parameters):
     raise AssertionError("a kernel ran without its policy's score bound")
 
 
-def unpacked(parameters):
-    """A formula's arguments, from an array of their numbers."""
-    raise AssertionError("a formula behind a pointer ran without its arguments bound")
-
-
 def update_statistics(kept, i, at, k, pulls, x, d, z, objective):
     """Update the cells of statistics with a reward x = anchor + d and the covariate z of its round; see
     :mod:`sharpe_bandits.play.statistics`.
@@ -93,6 +88,21 @@ def keeps_lead():
 def draws_normals():
     """Whether ``arm.standard_normal`` is drawn; bound to :func:`always` or :func:`never`."""
     raise AssertionError("a kernel ran without its policy bound")
+
+
+def late():
+    """Whether rewards may arrive later than before the next round; bound to :func:`always` or :func:`never`."""
+    raise AssertionError("a kernel ran without its game bound")
+
+
+def holds():
+    """Whether several arms are held at a time; bound to :func:`always` or :func:`never`."""
+    raise AssertionError("a kernel ran without its game bound")
+
+
+def shared():
+    """Whether the policy does not decide alone about all arms; bound to :func:`always` or :func:`never`."""
+    raise AssertionError("a kernel ran without its game bound")
 
 
 def by_round():

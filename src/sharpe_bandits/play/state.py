@@ -23,6 +23,13 @@ FAR_OFF, RECENTRE = 1e4, 64
 _EXACT = 1024.0
 
 
+#: Rows of ``ArmState.rows[row, arm]``: those of :class:`Sums`, then pending pulls, the round of the last change, and
+#: score and index at the latest choice.
+PULLS, SUM1, SUM2, SUM3, SUM4, ANCHOR, PENDING, LAST, SCORE, INDEX, ROWS = range(11)
+#: The number of columns is a multiple of this, that of the widest vectors, so that no arms are left to evaluate alone.
+PADDED = 8
+
+
 class Sums(NamedTuple):
     """Sums over the rewards of all arms, as arrays by arm: weight, sums of powers of (x - anchor), and anchors."""
 
@@ -53,6 +60,8 @@ class ArmState(NamedTuple):
         numbers kept by statistics, ``kept[arm, cell, 0]``
     window : np.ndarray
         ``window[round % length, arm]``: rewards minus the anchor, NaN where none was seen
+    rows : np.ndarray
+        the memory of ``sums``, ``pending`` and ``last``: one array passes to a formula faster than ten
     """
 
     sums: Sums
@@ -62,6 +71,7 @@ class ArmState(NamedTuple):
     last: np.ndarray
     kept: np.ndarray
     window: np.ndarray
+    rows: np.ndarray
 
 
 class Rule(NamedTuple):
@@ -75,54 +85,52 @@ class Rule(NamedTuple):
         factor by which each round discounts a reward's weight; 1: none
     least : int
         weight below which an arm is played again
-    scores : bool
-        whether its index reads the largest score of any arm
-    draws_normals : bool
-        whether its index reads a normal draw
+    cells : int
+        numbers that statistics keep of each arm
     """
 
     window: int
     discount: float
     least: int
-    scores: bool
-    draws_normals: bool
+    cells: int
+
+
+def sums_of(rows, arms):
+    """The rows of a state that are sums."""
+    return Sums(
+        rows[PULLS, :arms], rows[SUM1, :arms], rows[SUM2, :arms], rows[SUM3, :arms], rows[SUM4, :arms],
+        rows[ANCHOR, :arms],
+    )  # fmt: skip
 
 
 def new_state(arms, cells, window):
     """The state before the first round; ``cells``: numbers that statistics keep of each arm."""
-    sums = Sums(zeros(arms), zeros(arms), zeros(arms), zeros(arms), zeros(arms), zeros(arms))
+    rows = zeros((ROWS, -(-arms // PADDED) * PADDED))
     state = ArmState(
-        sums, zeros(arms, np.int64), zeros(arms), zeros(arms, np.bool_), zeros(arms), zeros((arms, cells, 1)),
-        zeros((max(window, 1), arms)),
+        sums_of(rows, arms), zeros(arms, np.int64), rows[PENDING, :arms], zeros(arms, np.bool_), rows[LAST, :arms],
+        zeros((arms, cells, 1)), zeros((max(window, 1), arms)), rows,
     )  # fmt: skip
     state.active[:] = True
-    state.window[:] = np.nan
+    reset(state)
     return state
 
 
 def reset(state):
     """Return to the state before the first round."""
-    for column in state.sums:
-        column[:] = 0.0
+    state.rows[:] = 0.0
+    state.rows[INDEX] = -np.inf  # columns past the last arm keep it
     state.seen[:] = 0
-    state.pending[:] = 0.0
-    state.last[:] = 0.0
     state.kept[:] = 0.0
     state.window[:] = np.nan
 
 
 def with_one_more_arm(state):
     """A copy of the state with an arm that was never played."""
-
-    def grown(array, value=0):
-        return np.append(array, value).astype(array.dtype)
-
-    one = np.zeros((1, *state.kept.shape[1:]))
-    window = np.full((len(state.window), 1), np.nan)
-    return ArmState(
-        Sums(*map(grown, state.sums)), grown(state.seen), grown(state.pending), grown(state.active, True),
-        grown(state.last), np.concatenate([state.kept, one]), np.concatenate([state.window, window], axis=1),
-    )  # fmt: skip
+    k = state.seen.size
+    grown = new_state(k + 1, state.kept.shape[1], len(state.window))
+    grown.rows[:, :k], grown.kept[:k], grown.window[:, :k] = state.rows[:, :k], state.kept, state.window
+    grown.seen[:k], grown.active[:k] = state.seen, state.active
+    return grown
 
 
 def anchor_of(first):
@@ -141,19 +149,25 @@ def add(sums, i, d, weight):
     sums.sum4[i] += weight * d * d * d * d
 
 
-def observe(state, i, x, z, t, window, objective):
-    """Record the reward ``x`` of arm ``i`` in round ``t`` (counted from 0), whose covariate was ``z`` (NaN: there is
-    none); ``objective``: parameters of the objective.
-    """
+def record_reward(state, i, x, t, window):
+    """Record the reward ``x`` of arm ``i`` in round ``t`` (counted from 0) in its sums; returns it minus the anchor."""
     if state.seen[i] == 0:
         state.sums.anchor[i] = anchor_of(x)
     d = x - state.sums.anchor[i]
     state.seen[i] += 1
-    update_statistics(state.kept, i, 0, 0, np.float64(state.seen[i]), x, d, z, objective)
     add(state.sums, i, d, 1.0)
     if window > 0:
         state.window[t % window, i] = d
     state.last[i] = t + 1
+    return d
+
+
+def observe(state, i, x, z, t, window, objective):
+    """:func:`record_reward`, and the statistics that are kept; ``z``: the covariate of the round (NaN: there is none);
+    ``objective``: parameters of the objective.
+    """
+    d = record_reward(state, i, x, t, window)
+    update_statistics(state.kept, i, 0, 0, np.float64(state.seen[i]), x, d, z, objective)
 
 
 def recentre(sums, i):
@@ -213,8 +227,5 @@ def rounds_remembered(sums, pending, t, window, discount):
             rounds += sums.pulls[i]
     elif window > 0:
         rounds = min(rounds, np.float64(window))
-    waiting = 0.0
-    for i in range(pending.size):
-        waiting += pending[i]
-    rounds += waiting
+    rounds += pending
     return min(rounds, np.float64(window)) if window > 0 else rounds

@@ -132,7 +132,7 @@ def pointer(target: Callable[..., Any], bindings: Bindings, signature: Any) -> A
     Parameters
     ----------
     target : Callable[..., Any]
-        a plain function of :mod:`sharpe_bandits.simulation.by_pointers`
+        a plain function of :mod:`sharpe_bandits.simulation.pointers`
     bindings : Bindings
         placeholder function -> formula
     signature : Any
@@ -145,7 +145,9 @@ def pointer(target: Callable[..., Any], bindings: Bindings, signature: Any) -> A
         compiled = _compiled.get((target.__name__, digest))
         if compiled is None:
             function = _Translation(bindings, digest, [])._rebound(target)
-            if fast := accelerator():
+            if is_disabled():
+                compiled = function
+            elif fast := accelerator():
                 own = all(map(is_own, call_tree(target, bindings)))
                 compiled = fast.pointer(function, signature, KernelFiles(target.__name__, digest), own, **_OPTIONS)
             else:

@@ -38,6 +38,8 @@ MAX_QUEUED = 4096
 MAX_SPECS = 64
 #: Seconds between checks of the number of workers.
 _POLL_SECONDS = 2.0
+#: Up to this many rounds times arms are played by the calling thread, in less time than threads take to start.
+SMALL = 2**18
 _T = TypeVar("_T")
 _C = TypeVar("_C")
 
@@ -157,7 +159,13 @@ class Threads(Backend):
             if advance is not None:
                 advance(task, result[1])
 
-        return [(task, chunk) for task, (chunk, _) in on_threads(tasks, self.workers, timed, report)]
+        if sum(task.rounds * task.spec.environment.K for task in tasks) <= SMALL:
+            done = [(task, timed(task)) for task in tasks]
+            for task, result in done:
+                report(task, result)
+        else:
+            done = on_threads(tasks, self.workers, timed, report)
+        return [(task, chunk) for task, (chunk, _) in done]
 
 
 def on_threads(

@@ -1,64 +1,127 @@
-"""Compiles formulas on their own, to be called by pointers (see :mod:`sharpe_bandits.simulation.by_pointers`)."""
+"""Formulas behind pointers: a kernel that calls them this way is compiled once for all policies.
+
+A pointer is followed once per round for the indices of all arms, and once per reward if statistics are kept. The
+arguments of a formula are passed as one array of numbers.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._support.call_tree import Bindings
-from ..play import formulas
+from ..play import choose, formulas
+from ..play.choose import evaluate, evaluate_objective
+from ..play.formulas import index, update_statistics
 from ..play.memory import number_of
 from ..play.statistics import ArmRecord, record_kinds
-from . import by_pointers as pointers
-from .compiler import pointer
-
-#: Bindings of a kernel that calls formulas by pointers.
-BY_POINTER = {
-    formulas.index: pointers.index_by_pointer,
-    formulas.score: pointers.score_by_pointer,
-    formulas.value: pointers.value_by_pointer,
-    formulas.feature: pointers.feature_by_pointer,
-}
+from .compiler import is_disabled, pointer
 
 
-class FormulaPointers(NamedTuple):
-    """The arguments of an index and of an objective for a kernel bound to :data:`BY_POINTER`, and the bindings of the
-    function behind the pointer to the index.
+def unpacked(parameters, index):
+    """Stands for a function that returns a formula's arguments, from an array of their numbers."""
+    raise AssertionError("a formula behind a pointer ran without its arguments bound")
+
+
+def evaluate_target(rows, kept, decision, policy_key, parameters, index):
+    """The function behind a pointer to :func:`~sharpe_bandits.play.choose.evaluate`."""
+    evaluate(rows, kept, decision, policy_key, unpacked(parameters, index))
+    return 0
+
+
+def objective_target(rows, kept, parameters):
+    """The function behind a pointer to :func:`~sharpe_bandits.play.choose.evaluate_objective`."""
+    evaluate_objective(rows, kept, unpacked(parameters, None))
+    return 0
+
+
+def update_target(kept, i, pulls, x, d, z, parameters):
+    """The function behind a pointer to :func:`~sharpe_bandits.play.formulas.update_statistics`."""
+    update_statistics(kept, i, 0, 0, pulls, x, d, z, unpacked(parameters, None))
+    return 0
+
+
+def index_target(arm, t, parameters):
+    """A user's index for one record."""
+    return float(index(arm, t, *unpacked(parameters, None)))
+
+
+def keep_record(arm, parameters):
+    """Stands for a function that writes the fields of a record to the last places of ``parameters``."""
+    raise AssertionError("a formula behind a pointer ran without its record bound")
+
+
+def guarded_index_target(arm, t, parameters):
+    """:func:`index_target`, but if the index raises an exception, which no pointer can pass on: NaN, and the record is
+    kept at the end of ``parameters``.
+    """
+    failed, v = False, nan
+    try:
+        v = index_target(arm, t, parameters)
+    except Exception:
+        failed = True
+    if failed:
+        keep_record(arm, parameters)
+    return v
+
+
+def index_by_pointer(arm, t, parameters, index):
+    """Stands for the index of a user. What is compiled for each new policy is then its index alone: LLVM keeps some
+    memory for all that it ever compiled.
+    """
+    return index(arm, t, parameters)
+
+
+def parameters_and_pointer(parameters, index):
+    """The arguments of :func:`index_by_pointer`."""
+    return parameters, index
+
+
+def no_index(arm, t):
+    """Stands in the place of a user's index for other policies."""
+    return 0.0
+
+
+class Formulas(NamedTuple):
+    """The formulas of a policy and its objective, as input of the reference kernel: parameters, then pointers. (Numba
+    warns of a tuple that starts with a pointer.)
     """
 
-    of_index: tuple[Any, ...]
-    of_value: tuple[Any, ...]
-    bindings: Bindings
+    arguments: np.ndarray
+    objective: np.ndarray
+    evaluate: Any
+    index: Any
+    evaluate_objective: Any
+    update_statistics: Any
 
-    def with_own_parameters(self) -> FormulaPointers:
+    def with_own_arguments(self) -> Formulas:
         """A copy in which another thread does not keep records."""
-        parameters, *pointers = self.of_index
-        return self._replace(of_index=(parameters.copy(), *pointers))
+        return self._replace(arguments=self.arguments.copy())
 
     @property
     def failure(self) -> ArmRecord | None:
         """The record for which the index raised an exception, if it did."""
         kinds = record_kinds().values()
-        fields = self.of_index[0][-len(kinds) :]
+        fields = self.arguments[-len(kinds) :]
         if np.isnan(fields[0]):
             return None
         return ArmRecord(*(x.view(np.uint64) if kind is int else x for x, kind in zip(fields, kinds, strict=True)))
 
 
-def formula_pointers(
+def formulas_behind_pointers(
     bindings: Bindings, arguments: tuple[Any, ...], objective: tuple[float, ...], trusted: bool
-) -> FormulaPointers | None:
-    """Pointers to the formulas of a policy; None if an argument of its index is neither a number nor a table of numbers
-    nor a tuple of these.
+) -> tuple[Formulas, Bindings]:
+    """The formulas of a policy and its objective, and the bindings of :func:`index_target`.
 
     Parameters
     ----------
     bindings : Bindings
         placeholder function -> formula
     arguments : tuple[Any, ...]
-        the arguments of the index
+        the arguments of the index: numbers, tables of numbers, and tuples of these
     objective : tuple[float, ...]
         the arguments of the objective
     trusted : bool
@@ -66,27 +129,32 @@ def formula_pointers(
     """
     from numba import float64, int64, types, uint64
 
-    slots: list[Any] = []
-    try:
-        of_index = {**bindings, formulas.unpacked: _unpacked(_expression(arguments, slots))}
-    except TypeError:
-        return None
-    # Without the index, so that policies with the same objective share what is compiled.
-    of_objective = {key: bound for key, bound in bindings.items() if key not in (formulas.index, formulas.score)}
-    of_value = {**of_objective, formulas.unpacked: _unpacked(_expression(objective, []))}
+    rows, kept, floats = (types.Array(float64, dimensions, "C") for dimensions in (2, 3, 1))
+    decision = types.NamedTuple([int64, float64, int64, int64, float64, int64], choose.Decision)
     record = types.NamedTuple([uint64 if kind is int else float64 for kind in record_kinds().values()], ArmRecord)
-    floats = types.Array(float64, 1, "C")
-    target = pointers.index_target if trusted else pointers.guarded_index_target
-    index = pointer(target, {**of_index, pointers.keep_record: _keep_record()}, float64(record, int64, floats))
-    score = index
-    if bindings[formulas.keeps_lead] is formulas.always:
-        score = pointer(pointers.score_target, of_index, float64(record, int64, floats))
-    value = pointer(pointers.value_target, of_value, float64(record, floats))
-    of_feature = of_value
-    if bindings[formulas.feature] is formulas.no_feature:  # one pointer for all objectives
-        of_feature = {formulas.feature: formulas.no_feature, formulas.unpacked: _unpacked("()")}
-    feature = pointer(pointers.feature_target, of_feature, float64(float64, floats))
-    return FormulaPointers((_filled(slots), index, score), (np.array(objective, float), value, feature), of_index)
+    one_index = float64(record, int64, floats)
+    slots: list[Any] = []
+    of_index: dict[Any, Any] = {**bindings, unpacked: _unpacked(_expression(arguments, slots))}
+    of_all = of_index
+    if trusted:
+        index_pointer = pointer(index_target, {formulas.index: no_index, unpacked: _unpacked("()")}, one_index)
+    else:
+        guarded = index_target if is_disabled() else guarded_index_target
+        index_pointer = pointer(guarded, {**of_index, keep_record: _keep_record()}, one_index)
+        of_all = {**bindings, unpacked: parameters_and_pointer}
+        of_all[formulas.index] = of_all[formulas.index_branch_free] = index_by_pointer
+    # Without the index, so that policies with the same objective share what is compiled.
+    own = (formulas.index, formulas.score, formulas.index_branch_free)
+    of_objective: dict[Any, Any] = {key: bound for key, bound in bindings.items() if key not in own}
+    of_objective[unpacked] = _unpacked(_expression(objective, []))
+    return Formulas(
+        _filled(slots),
+        np.array(objective, float),
+        pointer(evaluate_target, of_all, int64(rows, kept, decision, uint64, floats, types.FunctionType(one_index))),
+        index_pointer,
+        pointer(objective_target, of_objective, int64(rows, kept, floats)),
+        pointer(update_target, of_objective, int64(kept, int64, float64, float64, float64, float64, floats)),
+    ), of_index
 
 
 def _expression(argument: Any, slots: list[Any]) -> str:
@@ -99,10 +167,9 @@ def _expression(argument: Any, slots: list[Any]) -> str:
     if isinstance(argument, float):
         slots.append(argument)
         return f"parameters[{place}]"
-    if isinstance(argument, np.ndarray) and argument.ndim == 1 and argument.dtype == float:
-        slots += [argument, None]
-        return f"parameters[int(parameters[{place}]) : int(parameters[{place + 1}])]"
-    raise TypeError(f"{type(argument).__name__} is not an argument that a pointer takes")
+    slots += [argument.ravel(), None]
+    table = f"parameters[int(parameters[{place}]) : int(parameters[{place + 1}])]"
+    return table if argument.ndim == 1 else f"{table}.reshape({argument.shape})"
 
 
 def _filled(slots: list[Any]) -> np.ndarray:
@@ -125,7 +192,7 @@ def _filled(slots: list[Any]) -> np.ndarray:
 @lru_cache
 def _unpacked(expression: str) -> Any:
     scope: dict[str, Any] = {"__name__": __name__}
-    exec(f"def unpacked(parameters):\n    return {expression}", scope)
+    exec(f"def unpacked(parameters, index):\n    return {expression}", scope)
     return scope["unpacked"]
 
 

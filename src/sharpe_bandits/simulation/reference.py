@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..play.allocation import ALLOCATION, NOTHING, sample, start_with
-from ..play.choose import Decision, Held, decide, hold_best, hold_first, least_served
-from ..play.formulas import kept_cells, value
+from ..play.choose import Decision, Held, hold_best, hold_first, largest_index, least_served, mark_eligible
+from ..play.formulas import holds, late, shared
 from ..play.game import best_value, give_up, keep_pulls
 from ..play.memory import zeros
 from ..play.rewards import ArmTable, fill, recorded
-from ..play.state import forget, new_state, observe, reset, rounds_remembered
-from ..play.statistics import pooled, record_of, summary
-from ..play.streams import REWARDS, fold, stream_key, uniform
+from ..play.state import INDEX, forget, new_state, record_reward, reset, rounds_remembered
+from ..play.statistics import pooled, summary
+from ..play.streams import POLICY, REWARDS, fold, stream_key, uniform
 
 #: Stream of random delays.
 DELAYS = np.uint64(4)
@@ -55,35 +55,73 @@ class Feedback(NamedTuple):
     by_round: bool
 
 
-def policy_arm(state, rule, pilot, decision, seed, run, arguments, indices):
+class Waiting(NamedTuple):
+    """Rewards that have not arrived, by round: reward and arm. Rounds whose rewards arrive together form a linked list:
+    its first and last round, and the successor of each.
+    """
+
+    paid: np.ndarray
+    played: np.ndarray
+    following: np.ndarray
+    head: np.ndarray
+    tail: np.ndarray
+
+
+def wait(waiting, t, arm, reward, arrives):
+    """Let the reward of round ``t`` arrive in round ``arrives``."""
+    waiting.played[t], waiting.paid[t] = arm, reward
+    if waiting.head[arrives] < 0:
+        waiting.head[arrives] = t
+    else:
+        waiting.following[waiting.tail[arrives]] = t
+    waiting.tail[arrives] = t
+
+
+def unserved(state, pilot, least):
+    """The active arm that is played whatever its index: the least played one in the pilot, later that of
+    :func:`~.choose.least_served`; -1: indices decide.
+    """
+    a, fewest = -1, math.inf
+    for i in range(state.seen.size):
+        served = state.seen[i] + state.pending[i]
+        if state.active[i] and served < fewest:
+            a, fewest = i, served
+    return a if fewest < pilot else least_served(state, least)
+
+
+def decide(state, decision, policy_key, evaluate, arguments):
+    """The active arm with the largest index among those that have one, as in :func:`~.choose.choose`; ``evaluate``: a
+    pointer.
+    """
+    mark_eligible(state, decision.least)
+    evaluate(state.rows, state.kept, decision, policy_key, *arguments)
+    return largest_index(state, decision.least, decision.counted)
+
+
+def policy_arm(state, pilot, decision, policy_key, evaluate, arguments):
     """The arm that the policy plays among the active ones; -1 - i if the index of arm i is not a number."""
-    a, fewest = np.int64(-1), math.inf
-    for i in range(indices.size):
-        if state.active[i] and state.seen[i] + state.pending[i] < fewest:
-            a, fewest = np.int64(i), state.seen[i] + state.pending[i]
-    if fewest >= pilot:
-        a = np.int64(least_served(state, rule.least))
-    return a if a >= 0 else np.int64(decide(state, decision, seed, run, arguments, indices))
+    a = unserved(state, pilot, decision.least)
+    return a if a >= 0 else decide(state, decision, policy_key, evaluate, arguments)
 
 
-def allocated_arm(allocation, shares, state, rule, pilot, decision, seed, run, arguments, indices):
+def allocated_arm(allocation, shares, state, pilot, decision, seed, run, evaluate, arguments):
     """The arm that is played: the policy's, within bounds, or the control arm."""
-    key = fold(stream_key(seed, ALLOCATION, run), decision.number)
+    key, policy_key = fold(stream_key(seed, ALLOCATION, run), decision.number), stream_key(seed, POLICY, run)
     allowed = allocation.allowed[decision.number % allocation.allowed.shape[0]]
-    if allocation.allowed.shape[0] > 1:
-        state.active[:] = allowed
+    for i in range(allowed.size):
+        state.active[i] = allowed[i]
     if not allocation.bounded:
-        a = policy_arm(state, rule, pilot, decision, seed, run, arguments, indices)
+        a = policy_arm(state, pilot, decision, policy_key, evaluate, arguments)
     else:
         rest = start_with(allocation.low, allowed, shares)
-        a, first, count = np.int64(0), np.int64(-1), 0
-        for i in range(indices.size):  # np.sum would load all of Numba's array functions
+        a, first, count = 0, -1, 0
+        for i in range(shares.size):  # np.sum would load all of Numba's array functions
             count += 1 if allowed[i] else 0
         while rest > NOTHING and a >= 0:  # what an arm cannot take goes to the policy's next choice
             if count == 0:
                 shares[first] += rest
                 break
-            a = policy_arm(state, rule, pilot, decision, seed, run, arguments, indices)
+            a = policy_arm(state, pilot, decision, policy_key, evaluate, arguments)
             if a >= 0:
                 first = a if first < 0 else first
                 taken = min(rest, max(allocation.high[a] - shares[a], 0.0))
@@ -91,17 +129,45 @@ def allocated_arm(allocation, shares, state, rule, pilot, decision, seed, run, a
                 rest -= taken
                 state.active[a] = False
                 count -= 1
-        state.active[:] = allowed
+        for i in range(allowed.size):
+            state.active[i] = allowed[i]
         if a >= 0:
-            a = np.int64(sample(shares, uniform(key, 3)))
+            a = sample(shares, uniform(key, 3))
     if a >= 0 and allocation.share < 1.0 and uniform(key, 2) >= allocation.share:
-        a = np.int64(allocation.control)
+        a = allocation.control
     return a
 
 
-def reference(game, rule, feedback, holding, allocation, rewards, arguments, objective, out, portfolio):
+def hold(state, held, holding, pilot, decision, policy_key, evaluate, arguments, base, portfolio, plays):
+    """Choose the arms that are held in a round, among those that are active, and write them to ``portfolio``; returns
+    -1 - i if the index of arm i is not a number.
+    """
+    count, available = hold_first(state, held, holding, pilot, decision, base), False
+    for i in range(base.size):
+        available |= state.active[i]
+    if count < holding.places and available:
+        a = decide(state, decision, policy_key, evaluate, arguments)
+        if a < 0:
+            return a
+        hold_best(state, held, count, holding.places)
+    place = 0
+    for i in range(base.size):
+        state.sums.anchor[i] = base[i]
+        if held.chosen[i]:
+            portfolio[decision.t, place] = i
+            place += 1
+            held.plays[i] += 1
+            plays[i] += 1
+            if not held.owned[i]:
+                held.since[i] = decision.t
+        held.owned[i] = held.chosen[i]
+    return 0
+
+
+def reference(game, rule, feedback, holding, allocation, rewards, formulas, out, portfolio):
     """Play runs one after the other.
 
+    ``formulas``: :class:`~.pointers.Formulas`, of a policy and its objective;
     ``rule``: a :class:`~.state.Rule`; ``allocation``: an :class:`~.allocation.Allocation`, which only games without a
     holding use; ``holding``: a :class:`~.choose.Holding`, whose arms are written to
     ``portfolio[round, place]`` in order of arm (places that cannot be filled keep their value). With a holding, rewards
@@ -112,138 +178,131 @@ def reference(game, rule, feedback, holding, allocation, rewards, arguments, obj
     checkpoints, batch = out.checkpoints, out.batch
     count_arms = out.final.shape[1]
     window, discount = rule.window, rule.discount
-    state = new_state(count_arms, kept_cells(), window)
-    sums = state.sums
-    held = Held(
-        zeros(count_arms, np.bool_), zeros(count_arms, np.int64), zeros(count_arms, np.int64),
-        zeros(count_arms, np.bool_),
-    )  # fmt: skip
-    indices, base, shares = zeros(count_arms), zeros(count_arms), zeros(count_arms)
-    mean, variance = zeros(count_arms), zeros(count_arms)
-    drawn, seen_now = zeros((count_arms, DRAWN)), zeros(count_arms)
+    state = new_state(count_arms, rule.cells, window)
+    # Variables of their own: counting references to them in every round would take as long as the round.
+    sums, rows, kept = state.sums, state.rows, state.kept
+    arguments, objective, evaluate, index, evaluate_objective, update_statistics = formulas
+    mean, variance, shares = zeros(count_arms), zeros(count_arms), zeros(count_arms)
+    drawn, pays = zeros((count_arms, DRAWN)), zeros(count_arms)
     number = zeros(count_arms, np.int64)  # pulls drawn so far
-    wait = zeros(1)
-    holds, late = holding.places > 0, feedback.delay != 0 or feedback.batch > 1
-    rounds_waiting = horizon if late else 0
-    # Rounds whose rewards arrive together form a linked list: its first and last round, and the successor of each.
-    paid, played, following = zeros(rounds_waiting), zeros(rounds_waiting, np.int32), zeros(rounds_waiting, np.int32)
-    head, tail = zeros(rounds_waiting + 1, np.int32), zeros(rounds_waiting + 1, np.int32)
+    if holds():
+        held = Held(
+            zeros(count_arms, np.bool_), zeros(count_arms, np.int64), zeros(count_arms, np.int64),
+            zeros(count_arms, np.bool_),
+        )  # fmt: skip
+    if late():
+        delay_of = zeros(1)
+        waiting = Waiting(
+            zeros(horizon), zeros(horizon, np.int32), zeros(horizon, np.int32), zeros(horizon + 1, np.int32),
+            zeros(horizon + 1, np.int32),
+        )  # fmt: skip
     traced, has_covariate = out.choices.shape[0] > 0, arms.kind.shape[1] > count_arms
     first_batch = first // batch
     end_of_pilot = pilot if feedback.full else pilot * count_arms
-    decides_alone = not allocation.bounded and allocation.share >= 1.0 and allocation.allowed.shape[0] == 1
+    forgets, all_seen = window > 0 or discount < 1.0, feedback.full or holds()
     for r in range(runs):
         run = first + r
         row = r * row_step
         cell = run // batch - first_batch
-        run_key, delay_key = stream_key(seed, REWARDS, run), stream_key(seed, DELAYS, run)
+        run_key, policy_key = stream_key(seed, REWARDS, run), stream_key(seed, POLICY, run)
         reset(state)
-        state.active[:] = allocation.allowed[0]
-        number[:], head[:], following[:] = 0, -1, -1
+        for i in range(count_arms):  # not by a slice: Numba compiles a lot for the errors that one may raise
+            state.active[i] = allocation.allowed[0, i]
+            number[i] = 0
+        if late():
+            waiting.head[:], waiting.following[:] = -1, -1
         first_reward, total1, total2 = 0.0, 0.0, 0.0
         check, told, due = 0, 0, 0
+        # Arms whose rewards are seen in a round: from ``low`` to before ``high``.
+        low, high, served = 0, count_arms, False
         for t in range(horizon + 1):
             if out.stop[0] != 0:
                 return
             # Observe: the rewards that have arrived, in the order of their rounds; after the last round all of them.
-            u = -1
-            while due <= t and (not late or t % feedback.batch == 0 or t == horizon):
-                if late:
-                    u = head[due] if u < 0 else following[u]
-                if (late and u < 0) or (not late and told == t):
+            if late():
+                while due <= t and (t % feedback.batch == 0 or t == horizon):
+                    u = waiting.head[due]
+                    while u >= 0:
+                        a, z = np.int64(waiting.played[u]), np.nan
+                        if has_covariate:
+                            z = recorded(arms, row, count_arms, np.int64(u))
+                        forget(sums, state.window, told, window, discount)
+                        x = waiting.paid[u]
+                        d = record_reward(state, a, x, told, window)
+                        if rule.cells > 0:
+                            update_statistics(kept, a, np.float64(state.seen[a]), x, d, z, objective)
+                        state.pending[a] -= 1.0
+                        told += 1
+                        u = waiting.following[u]
                     due += 1
-                    continue
+            elif t > 0:
+                z = recorded(arms, row, count_arms, told) if has_covariate else np.nan
                 forget(sums, state.window, told, window, discount)
-                for i in range(count_arms):
-                    x = seen_now[i]
-                    if late:
-                        x = paid[u] if i == played[u] else np.nan
+                for i in range(low, high):
+                    x = pays[i]
                     if x == x:
-                        z = recorded(arms, row, count_arms, u if late else told) if has_covariate else np.nan
-                        observe(state, i, x, z, told, window, objective)
-                if late:
-                    state.pending[played[u]] -= 1.0
-                told += 1
+                        d = record_reward(state, i, x, told, window)
+                        if rule.cells > 0:
+                            update_statistics(kept, i, np.float64(state.seen[i]), x, d, z, objective)
+                told = t
             if t == horizon:
                 break
             # Choose.
-            a, count, available, failed = np.int64(-1), 0, False, np.int64(-1)
-            rounds = rounds_remembered(sums, state.pending, told, window, discount)
-            decision = Decision(
-                t, rounds, rule.least, end_of_pilot, feedback.counted, t, rule.scores, rule.draws_normals
-            )
-            if holds:
+            rounds = rounds_remembered(sums, np.float64(t - told), told, window, discount)
+            decision = Decision(t, rounds, rule.least, end_of_pilot, feedback.counted, t)
+            if holds():
+                a = 0
                 held.chosen[:] = False
-                for i in range(count_arms):
-                    x = recorded(arms, row, i, t)
-                    state.active[i] = x == x
                 if t >= holding.warm:
-                    count = hold_first(state, held, holding, pilot, decision, base)
-                for i in range(count_arms):
-                    available |= state.active[i]
+                    for i in range(count_arms):
+                        x = recorded(arms, row, i, t)
+                        state.active[i] = x == x
+                    a = hold(
+                        state, held, holding, pilot, decision, policy_key, evaluate, (arguments, index), shares,
+                        portfolio, out.final[r],
+                    )  # fmt: skip
             elif feedback.full and t < pilot:
-                a = np.int64(t % count_arms)
-            elif decides_alone:
-                a = policy_arm(state, rule, pilot, decision, seed, run, arguments, indices)
-                failed = -1 - a
+                a = t % count_arms
+            elif shared():
+                a = allocated_arm(allocation, shares, state, pilot, decision, seed, run, evaluate, (arguments, index))
             else:
-                a = allocated_arm(allocation, shares, state, rule, pilot, decision, seed, run, arguments, indices)
-                failed = -1 - a
-            if holds and t >= holding.warm and count < holding.places and available:
-                a = np.int64(decide(state, decision, seed, run, arguments, indices))
-                failed = -1 - a
-                if a >= 0:
-                    hold_best(state, held, count, holding.places, indices)
-            if failed >= 0:
-                give_up(out.status, run, failed, t, state.seen[failed])
+                a = -1 if served else unserved(state, pilot, rule.least)
+                if a < 0:
+                    served = not forgets
+                    mark_eligible(state, rule.least)  # these three lines are decide()
+                    evaluate(rows, kept, decision, policy_key, arguments, index)
+                    a = largest_index(state, rule.least, feedback.counted)
+            if a < 0:
+                give_up(out.status, run, -1 - a, t, state.seen[-1 - a])
                 return
-            if holds and t >= holding.warm:
-                place = 0
-                for i in range(count_arms):
-                    sums.anchor[i] = base[i]
-                    if held.chosen[i]:
-                        portfolio[t, place] = i
-                        place += 1
-                        held.plays[i] += 1
-                        out.final[r, i] += 1
-                        if not held.owned[i]:
-                            held.since[i] = t
-                    held.owned[i] = held.chosen[i]
             # Draw.
-            for i in range(count_arms):
-                seen_now[i] = np.nan
-                if not (i == a or feedback.full or holds):
-                    continue
+            if not all_seen:
+                low, high = a, a + 1
+            for i in range(low, high):
                 if feedback.by_round:
-                    seen_now[i] = recorded(arms, row, i, t)
+                    pays[i] = recorded(arms, row, i, t)
                 else:
                     if number[i] % DRAWN == 0:
                         fill(arms, row, i, fold(run_key, i), number[i], drawn[i])
-                    seen_now[i] = drawn[i, number[i] % DRAWN]
+                    pays[i] = drawn[i, number[i] % DRAWN]
                 number[i] += 1
-                if holds:
+                if holds():
                     if not (feedback.full or t < holding.warm or held.chosen[i]):
-                        seen_now[i] = np.nan
-                elif seen_now[i] != seen_now[i]:  # past the end of a record
+                        pays[i] = np.nan
+                elif pays[i] != pays[i]:  # past the end of a record
                     give_up(out.status, run, i, t, number[i])
                     return
-            if holds:
+            if holds():
                 continue
-            x = seen_now[a]
+            x = pays[a]
             # Wait.
-            if late:
+            if late():
                 state.pending[a] += 1.0
-                played[t], paid[t] = a, x
                 delay = np.float64(feedback.delay)
                 if feedback.delay < 0:
-                    fill(feedback.delays, 0, 0, fold(delay_key, 0), t, wait)
-                    delay = max(0.0, math.floor(wait[0]))
-                comes = int(min(np.float64(t + 1) + delay, np.float64(horizon)))
-                if head[comes] < 0:
-                    head[comes] = t
-                else:
-                    following[tail[comes]] = t
-                tail[comes] = t
+                    fill(feedback.delays, 0, 0, fold(stream_key(seed, DELAYS, run), 0), t, delay_of)
+                    delay = max(0.0, math.floor(delay_of[0]))
+                wait(waiting, t, a, x, np.int64(min(np.float64(t + 1) + delay, np.float64(horizon))))
             if t == 0:
                 first_reward = x
             total1 += x - first_reward
@@ -255,19 +314,17 @@ def reference(game, rule, feedback, holding, allocation, rewards, arguments, obj
             if t + 1 == checkpoints[check]:
                 keep_pulls(out.final[r], out.pulls[cell, check], check == out.halfway_check, out.halfway[r])
                 check += 1
-        if holds:
+        if holds():
             continue
         for i in range(count_arms):
             weight = sums.pulls[i]
-            if state.seen[i] == 0:  # an arm that was never played
-                indices[i], mean[i], variance[i] = -math.inf, 0.0, 0.0
-                continue
-            less = 1.0 / (weight - 1.0) if weight > 1.0 else 0.0
-            mean[i], variance[i], _ = summary(sums.anchor[i], sums.sum1[i], sums.sum2[i], 1.0 / weight, less)
-            arm = record_of(sums, state.kept, i, 0.0, np.nan, 0.0, run_key, run_key, np.nan, np.nan)
-            indices[i] = value(arm, *objective)
-        out.recommended[r, 0] = best_value(indices)
-        if late or window > 0 or discount < 1.0 or feedback.full:
+            mean[i], variance[i] = 0.0, 0.0
+            if state.seen[i] > 0:
+                less = 1.0 / (weight - 1.0) if weight > 1.0 else 0.0
+                mean[i], variance[i], _ = summary(sums.anchor[i], sums.sum1[i], sums.sum2[i], 1.0 / weight, less)
+        evaluate_objective(rows, kept, objective)
+        out.recommended[r, 0] = best_value(rows[INDEX])
+        if late() or forgets or feedback.full:
             out.reward_mean[r], out.reward_variance[r], _ = summary(
                 first_reward, total1, total2, 1.0 / horizon, 1.0 / (horizon - 1.0)
             )

@@ -24,7 +24,6 @@ from ...simulation.families.index import (
     IndexFamily,
     call_kernel,
     check_index,
-    draws_normals,
     layout_of,
     policy_bindings,
 )
@@ -58,7 +57,6 @@ class IndexAgent(Agent):
         self._pilot = policy.pilot(self.horizon, k)
         #: Whether all arms are known to have the rewards of their pilot.
         self._piloted = False
-        self._out = np.zeros(k)
         self._arguments: tuple[Any, ...] | None = None
         self._room = 0
         check_index(policy, horizon or 1000, 0.0)
@@ -66,7 +64,6 @@ class IndexAgent(Agent):
             **policy_bindings(policy, horizon),
             formulas.value: (policy.objective or Mean()).record_formula,
         }
-        self._reads = policy.score is not None, draws_normals(policy)
         self._random = IndexFamily().is_random(policy)
 
     def _layout(self) -> StatisticsLayout:
@@ -90,12 +87,12 @@ class IndexAgent(Agent):
 
     def _choice(self, decision: Decision) -> int:
         seed, arguments = np.uint64(self.seed), self._formula_arguments()
-        return int(call_kernel(self.policy, self._chosen, self._state, decision, seed, 0, arguments, self._out))
+        return int(call_kernel(self.policy, self._chosen, self._state, decision, seed, 0, arguments))
 
     def _count_into(self, shares: np.ndarray) -> Callable[[Decision], int]:
         seed, arguments = np.uint64(self.seed), self._formula_arguments()
         return lambda decision: call_kernel(
-            self.policy, self._counted, DRAWS, self._state, decision, seed, arguments, self._out, shares
+            self.policy, self._counted, DRAWS, self._state, decision, seed, arguments, shares
         )
 
     def _choose(self) -> int:
@@ -136,7 +133,7 @@ class IndexAgent(Agent):
         """Call a compiled function for the current decision."""
         t, pilot = self.t + self._n_pending, self._pilot * len(self.arms)
         counted = 0.0 if self._random else 1.0
-        decision = Decision(t, self._rounds(), self._rule.least_pilot, pilot, counted, self.asked, *self._reads)
+        decision = Decision(t, self._rounds(), self._rule.least_pilot, pilot, counted, self.asked)
         choice = choose(decision)
         if choice < 0:
             i = -1 - choice
@@ -159,7 +156,6 @@ class IndexAgent(Agent):
         super()._grow()
         k = len(self.arms)
         self._pilot, self._piloted = self._rule.pilot(self.horizon, k), False
-        self._out = np.zeros(k)
 
     def _formula_arguments(self) -> tuple[Any, ...]:
         rounds = self.t + self._n_pending
@@ -199,9 +195,8 @@ class ForgetfulAgent(IndexAgent):
             self._forget(sums, window, 0, self._window, self._discount)
 
     def _rounds(self) -> float:
-        rounds = self._rounds_remembered(
-            self._state.sums, self._state.pending, self.t, self._window, self._discount
-        )  # fmt: skip
+        pending = float(self._n_pending)
+        rounds = self._rounds_remembered(self._state.sums, pending, self.t, self._window, self._discount)
         return float(rounds)
 
     def _check_arms_may_change(self, count: int) -> None:

@@ -22,9 +22,8 @@ from ...play.state import Rule
 from ...play.statistics import MAX_TABLE, STATISTICS, StatisticsLayout, layout_for
 from ...policies.base import NO_FORGETTING, IndexPolicy, Policy
 from .. import lazy, reference, side_by_side
-from ..by_pointers import index_target
-from ..compiler import check_formula, is_disabled, is_raised_by_formula, is_ready, specialise
-from ..pointers import BY_POINTER, formula_pointers
+from ..compiler import check_formula, is_raised_by_formula, is_ready, specialise
+from ..pointers import formulas_behind_pointers, index_target
 from .base import SOURCES, Family, check_covariate, check_record, one_run_outputs, outputs_of, rewards_of, source_of
 
 if TYPE_CHECKING:
@@ -69,33 +68,32 @@ _NO_PORTFOLIO = np.zeros((0, 0), np.int64)
 
 
 class Loop:
-    """The reference kernel for a policy. It calls formulas by pointers where their arguments allow it, unless
-    ``inlined``: it then is compiled for the policy, and plays several times as fast.
-    """
+    """The reference kernel for a policy. It calls formulas by pointers: it is compiled once for all policies."""
 
-    def __init__(self, policy: IndexPolicy, horizon: int, bindings: dict[Any, Any], inlined: bool = False) -> None:
+    def __init__(self, policy: IndexPolicy, horizon: int, bindings: dict[Any, Any]) -> None:
+        """``bindings``: those of the kind of game, and of the generator of rewards."""
         self.policy = policy
-        self._arguments = policy.arguments(horizon), (policy.objective or Mean()).arguments()
-        self._pointers = None
-        if not inlined and not is_disabled() and (policy.objective or Mean()).statistic is None:
-            self._pointers = formula_pointers(bindings, *self._arguments, not policy.users_own)
-        if self._pointers:
-            # One kernel keeps all statistics and serves all policies, except those statistics that draw random numbers.
-            kept = [statistic.fields[0] for statistic in STATISTICS if not statistic.random]
-            bindings = {**bindings, **layout_of(policy, *kept).bindings, **BY_POINTER}
+        objective = policy.objective or Mean()
+        of_policy = {
+            **policy_bindings(policy, horizon),
+            **_vectorised(policy),
+            formulas.value: objective.record_formula,
+        }
+        self.formulas, self._bindings = formulas_behind_pointers(
+            of_policy, policy.arguments(horizon), objective.arguments(), not policy.users_own
+        )
         self.kernel = specialise(reference.reference, bindings)
 
     def play(self, *arguments: Any, out: Outputs, portfolio: np.ndarray = _NO_PORTFOLIO) -> None:
         """Play runs; ``arguments`` are those of :func:`~sharpe_bandits.simulation.reference.reference` before the
-        arguments of formulas.
+        formulas.
         """
-        pointers = self._pointers.with_own_parameters() if self._pointers else None
-        of_formulas = (pointers.of_index, pointers.of_value) if pointers else self._arguments
-        call_kernel(self.policy, self.kernel, *arguments, *of_formulas, out, portfolio)
+        formulas = self.formulas.with_own_arguments()
+        call_kernel(self.policy, self.kernel, *arguments, formulas, out, portfolio)
         status = Status(*out.status.tolist())
-        if pointers and status.failed and pointers.failure:
-            index = specialise(index_target, pointers.bindings)  # without a pointer, so that it raises the exception
-            call_kernel(self.policy, index, pointers.failure, status.t, pointers.of_index[0])
+        if status.failed and formulas.failure:
+            index = specialise(index_target, self._bindings)  # without a pointer, so that it raises the exception
+            call_kernel(self.policy, index, formulas.failure, status.t, formulas.arguments)
 
 
 class Kernels:
@@ -105,14 +103,11 @@ class Kernels:
         self._policy, self._horizon, self._is_lazy = _policy(spec), spec.horizon, is_plain(spec) and is_lazy(spec)
         self._bindings = bindings_for(self._policy, spec.horizon, spec.environment.clock == "rounds")
         self._bindings.update(SOURCES[spec.source])
+        self._game = {**game_bindings(late=spec.has_delayed_rewards, shared=spec.has_rules), **SOURCES[spec.source]}
 
     @cached_property
     def reference(self) -> Loop:
-        return Loop(self._policy, self._horizon, self._bindings)
-
-    @cached_property
-    def inlined_reference(self) -> Loop:
-        return Loop(self._policy, self._horizon, self._bindings, inlined=True)
+        return Loop(self._policy, self._horizon, self._game)
 
     @cached_property
     def lazy(self) -> Any:
@@ -153,11 +148,8 @@ class IndexFamily(Family):
         kernels: Kernels = spec.kernels
         runs, arms = chunk.runs, spec.environment.K
         forced = spec.kernel != "auto"
-        if spec.kernel == "reference":
+        if spec.kernel == "reference" or not is_plain(spec):
             _play(spec, chunk, table, kernels.reference, 0, runs)
-        elif not is_plain(spec):
-            inlined = _pays_to_compile(spec, kernels.inlined_reference.kernel)
-            _play(spec, chunk, table, kernels.inlined_reference if inlined else kernels.reference, 0, runs)
         elif kernels.lazy is None:
             few = 2 * runs < LANES and spec.horizon * arms >= MIN_ROUNDS_TIMES_ARMS
             fast = forced or (not few and _pays_to_compile(spec, kernels.side_by_side))
@@ -191,7 +183,7 @@ class IndexFamily(Family):
             values = np.column_stack([values, covariate])
         portfolio = np.full((rounds, holding.places), -1, np.int64)
         outputs = one_run_outputs(rounds, arms)
-        Loop(policy, rounds, bindings_for(policy, rounds, by_round=True)).play(
+        Loop(policy, rounds, game_bindings(holds=True)).play(
             Game(run, 1, rounds, policy.pilot(rounds, arms)), rule_of(policy, rounds),
             reference.Feedback(full, 0, _NO_DELAYS, 1, 0.0, True), holding, everyone(arms),
             Rewards(tape(values), 0, np.uint64(seed)), out=outputs, portfolio=portfolio,
@@ -286,7 +278,7 @@ def is_plain(spec: Spec) -> bool:
 def rule_of(policy: IndexPolicy, horizon: int) -> Rule:
     """How a policy plays, as input of a kernel."""
     window, discount = policy.forgetting
-    return Rule(min(window, horizon), discount, policy.least_pilot, policy.score is not None, draws_normals(policy))
+    return Rule(min(window, horizon), discount, policy.least_pilot, layout_of(policy).cells)
 
 
 def everyone(arms: int) -> Allocation:
@@ -340,11 +332,6 @@ def index_failed(policy: Policy, error: Exception) -> Exception:
     )
 
 
-def draws_normals(policy: IndexPolicy) -> bool:
-    """Whether an index reads a normal draw."""
-    return "standard_normal" in mentions(policy.formula)
-
-
 def bindings_for(policy: IndexPolicy, horizon: int, by_round: bool) -> dict[Any, Any]:
     """Bindings of a kernel's placeholders for a policy; ``by_round``: whether rewards are indexed by round."""
     return {
@@ -354,6 +341,12 @@ def bindings_for(policy: IndexPolicy, horizon: int, by_round: bool) -> dict[Any,
     }
 
 
+def game_bindings(late: bool = False, shared: bool = False, holds: bool = False) -> dict[Any, Any]:
+    """Bindings of the reference kernel's placeholders for the kind of game."""
+    flags = {formulas.late: late, formulas.shared: shared, formulas.holds: holds}
+    return {placeholder: formulas.constant(flag) for placeholder, flag in flags.items()}
+
+
 def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
     """Bindings of a kernel's placeholders for a policy, except the objective; horizon None: without end."""
     return {
@@ -361,7 +354,9 @@ def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
         formulas.score: policy.score or formulas.no_score,
         formulas.long_game: formulas.constant(horizon is None or table_size(horizon) > MAX_TABLE),
         formulas.keeps_lead: formulas.constant(policy.score is not None),
-        formulas.draws_normals: formulas.constant(draws_normals(policy)),
+        formulas.draws_normals: formulas.constant("standard_normal" in mentions(policy.formula)),
+        formulas.index_branch_free: policy.formula,
+        formulas.has_exact_fallback: formulas.never,
         **layout_of(policy).bindings,
     }
 
