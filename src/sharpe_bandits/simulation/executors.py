@@ -24,7 +24,7 @@ from typing import Any, NoReturn, Protocol, TypeVar
 
 from .._support.validation import whole
 from ..errors import ExecutorError, InvalidInputError, shown
-from .interruption import new_cell, obey
+from .families.base import new_cell, obey
 from .machines import arithmetic, difference, machine, software
 from .spec import Chunk, Spec, run_chunk
 

@@ -17,11 +17,10 @@ from ..arms.base import Arm
 from ..arms.environment import Environment
 from ..policies.base import Policy
 from .families import family_of
-from .families.base import Family
+from .families.base import Family, check_stop
 from .families.base import Source as Source
 from .families.base import rewards_of as rewards_of
 from .families.index import is_lazy as is_lazy
-from .interruption import check_stop
 
 #: Version of the layout of chunk results.
 FORMAT = 4

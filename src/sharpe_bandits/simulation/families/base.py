@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,7 +16,6 @@ from ...play.rewards import TAPE, ArmTable, Rewards, write_paths
 from ...play.streams import bits_at, place_of, stride, strong_bits, strong_place_of, strong_stride
 from ...policies.base import Policy
 from ..compiler import specialise
-from ..interruption import stop_cell
 
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
@@ -173,3 +174,32 @@ def source_of(spec: Spec, table: ArmTable, begin: int = 0, end: int | None = Non
         columns = ("kind", "loc", "scale", "start", "size")
         table = table._replace(**{name: getattr(table, name)[begin:end] for name in columns})
     return Rewards(table, row_step, np.uint64(spec.seed))
+
+
+#: The flag by which the kernels that a thread runs are stopped; they check it every few thousand rounds.
+_own = threading.local()
+
+
+def new_cell() -> np.ndarray:
+    """A flag for kernels to check; set it to 1 and they return."""
+    return np.zeros(1, np.uint8)
+
+
+def obey(cell: np.ndarray) -> None:
+    """Make the kernels that this thread runs from now on check the given flag."""
+    _own.cell = cell
+
+
+def stop_cell() -> np.ndarray:
+    """The flag that the kernels of this thread check; one that is never set, if :func:`obey` was not called."""
+    check_stop()
+    if not hasattr(_own, "cell"):
+        _own.cell = new_cell()
+    cell: np.ndarray = _own.cell
+    return cell
+
+
+def check_stop() -> None:
+    """Raise if this thread was told to stop: the outputs of its kernel are then meaningless."""
+    if hasattr(_own, "cell") and _own.cell[0]:
+        raise CancelledError("told to stop")

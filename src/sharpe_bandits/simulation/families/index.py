@@ -43,8 +43,9 @@ COSTS = KernelCosts()
 #: The first runs of a chunk show whether the lazy kernel pays.
 PROBE_RUNS = 8
 #: A faster kernel is compiled once a process was asked for this many runs times rounds times arms of a formula: the
-#: reference kernel takes about as long to play them (some 100 ns each) as the faster one to compile (2 to 8 s).
-MIN_WORK_TO_COMPILE = 2**25
+#: reference kernel takes about as long to play them (10 to 90 ns each) as the faster one to compile (2 to 5 s). With 2
+#: and 10 arms, both take as long at 2**25.6 (SF-TS) to 2**28.9 (UCB-RSSR).
+MIN_WORK_TO_COMPILE = 2**27
 _requested: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 #: Formulas that have raised exceptions. The faster kernels are not used for them any more: Numba does not free the
 #: arrays of a kernel that raises.
@@ -371,11 +372,11 @@ def _vectorised(policy: IndexPolicy) -> dict[Any, Any]:
     }
 
 
-def layout_of(policy: IndexPolicy, *more: str) -> StatisticsLayout:
-    """The statistics that are kept of each arm for a policy, beyond those kept for every policy, and ``more``."""
+def layout_of(policy: IndexPolicy) -> StatisticsLayout:
+    """The statistics that are kept of each arm for a policy, beyond those kept for every policy."""
     objective = policy.objective or Mean()
     read = (policy.formula, policy.score or formulas.no_score, objective.record_formula)
-    return layout_for(frozenset(more).union(*map(mentions, read)), objective)
+    return layout_for(frozenset().union(*map(mentions, read)), objective)
 
 
 def is_lazy(spec: Spec) -> bool:
