@@ -1,8 +1,8 @@
 """How often intervals for a Sharpe ratio hold the true one: bootstrap, autocorrelation-corrected, and independent; and
 those for Lo's annualised ratio.
 
-Normal AR(1) monthly returns of a true Sharpe ratio of 0.1. Run with: python examples/interval_coverage.py [samples]
-(needs the extra "data").
+Normal AR(1) monthly returns of a true Sharpe ratio of 0.1, or another. Run with:
+python examples/interval_coverage.py [samples [ratio]] (needs the extra "data").
 """
 
 import sys
@@ -13,7 +13,7 @@ from scipy.signal import lfilter
 import sharpe_bandits as sb
 
 SAMPLES = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-SHARPE = 0.1
+SHARPE = float(sys.argv[2]) if len(sys.argv) > 2 else 0.1
 
 
 def sample(rho: float, rows: int, seed: int) -> sb.Returns:
