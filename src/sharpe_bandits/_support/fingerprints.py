@@ -49,15 +49,7 @@ def fingerprint(function: Callable[..., Any]) -> str:
 
 
 def code_key(kernel: Callable[..., Any], bindings: Bindings) -> str:
-    """A digest of everything that the machine code of a kernel depends on, except the compiler.
-
-    Parameters
-    ----------
-    kernel : Callable[..., Any]
-        a plain function
-    bindings : Bindings
-        placeholder function -> formula
-    """
+    """A digest of everything that the machine code of a kernel depends on, except the compiler."""
     if not is_fixed(kernel):
         return _digest(_description(kernel, bindings, byte_code))
     fixed = frozenset((placeholder, formula) for placeholder, formula in bindings.items() if is_fixed(formula))
@@ -88,16 +80,7 @@ def _description(
 ) -> Iterator[str]:
     """Everything that a function with its placeholders bound depends on: the code it runs, and every value it reads.
 
-    Parameters
-    ----------
-    root : Callable[..., Any]
-        a plain function
-    bindings : Bindings
-        placeholder function -> formula
-    text_of : Callable[[Code], str]
-        text of a code object
-    follow : Callable[[Any], bool], optional
-        whether a called function is described by its code; otherwise by its name
+    ``follow``: whether a called function is described by its code (by ``text_of``); otherwise it is by its name.
     """
     tree = call_tree(root, bindings)
     numbers = {function: number for number, function in enumerate(tree)}
@@ -118,16 +101,8 @@ def _description(
 def content(value: Any, reader: Any, reference: Callable[[Any], str]) -> str:
     """A text that differs whenever values differ in a way that matters to compiled code.
 
-    Raises :class:`CompilationError` for a value whose content cannot be inspected.
-
-    Parameters
-    ----------
-    value : Any
-        what is described
-    reader : Any
-        the function that reads it, for the error
-    reference : Callable[[Any], str]
-        text that stands for a function that is described elsewhere
+    Raises :class:`CompilationError`, with the name of its ``reader``, for a value whose content cannot be inspected.
+    ``reference`` gives the text that stands for a function, which is described elsewhere.
     """
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
         raise CompilationError(

@@ -257,20 +257,8 @@ def run_specs(
     store: Store | None = None,
     stream: TextIO | None = None,
 ) -> list[PolicyResult]:
-    """Simulate specs: split them into tasks, run these, and merge their results.
-
-    Parameters
-    ----------
-    specs : Sequence[Spec]
-        the specs to simulate
-    backend : Backend
-        computes the tasks
-    chunk : int | None, optional
-        runs per task; None for a good default
-    store : Store | None, optional
-        stores finished chunks
-    stream : TextIO | None, optional
-        where progress is shown; nowhere by default
+    """Simulate specs: split them into tasks of ``chunk`` runs (None: a good default), run these, and merge their
+    results. Finished chunks go to ``store``, progress to ``stream``.
     """
     tasks = [task for spec in specs for task in tasks_of(spec, chunk)]
     chunks: dict[int, list[Chunk]] = {id(spec): [] for spec in specs}

@@ -83,14 +83,8 @@ def warn_once(reason: str) -> None:
 
 
 class KernelFiles:
-    """The files of a kernel, one for each combination of types and processors.
-
-    Parameters
-    ----------
-    name : str
-        Name of the kernel, for people who look into the folder.
-    digest : str
-        Digest of everything that the machine code depends on, except the types of its arguments and the processor.
+    """The files of a kernel, one for each combination of types and processors. Their names begin with the kernel's, for
+    people who look into the folder, and the digest of all that its code depends on besides types and processor.
     """
 
     def __init__(self, name: str, digest: str) -> None:

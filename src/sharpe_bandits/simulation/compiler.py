@@ -105,15 +105,7 @@ def _say_slower(error: Exception) -> None:
 
 
 def specialise(kernel: Callable[..., Any], bindings: Bindings) -> Any:
-    """The kernel with its placeholders bound, compiled (or from the cache).
-
-    Parameters
-    ----------
-    kernel : Callable[..., Any]
-        a plain function of :mod:`sharpe_bandits.play`.
-    bindings : Bindings
-        placeholder function -> formula
-    """
+    """The kernel, a plain function, with its placeholders bound to formulas, compiled (or from the cache)."""
     with _lock:
         while True:
             digest = _digest(kernel, bindings)
@@ -127,17 +119,7 @@ def specialise(kernel: Callable[..., Any], bindings: Bindings) -> Any:
 
 
 def pointer(target: Callable[..., Any], bindings: Bindings, signature: Any) -> Any:
-    """A compiled function that kernels receive as an argument, so that they need not be compiled for it.
-
-    Parameters
-    ----------
-    target : Callable[..., Any]
-        a plain function of :mod:`sharpe_bandits.simulation.pointers`
-    bindings : Bindings
-        placeholder function -> formula
-    signature : Any
-        Numba's signature of the function
-    """
+    """A compiled function that kernels receive as an argument, so that they need not be compiled for it."""
     import numba
 
     with _lock:

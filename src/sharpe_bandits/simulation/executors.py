@@ -176,20 +176,7 @@ def on_threads(
     while_waiting: Callable[[], None] = lambda: None,
 ) -> list[tuple[_T, _C]]:
     """Run tasks on threads (kernels release the interpreter lock); the first error stops the rest and is raised
-    immediately.
-
-    Parameters
-    ----------
-    tasks : Sequence[_T]
-        the tasks
-    workers : int
-        number of threads
-    compute : Callable[[_T], _C]
-        computes a task
-    report : Callable[[_T, _C], None], optional
-        called with each finished task and its result
-    while_waiting : Callable[[], None], optional
-        called now and then while none finishes; an exception that it raises stops the rest
+    immediately. While none finishes, ``while_waiting`` is called now and then; what it raises stops the rest.
     """
     results: list[tuple[_T, _C]] = []
     stop = new_cell()
@@ -227,20 +214,8 @@ def _next(finished: SimpleQueue[_T], while_waiting: Callable[[], None]) -> _T:
 
 @dataclass(frozen=True)
 class Reply:
-    """The reply of a worker.
-
-    Attributes
-    ----------
-    chunk : Chunk
-        its result
-    seconds : float
-        time that the worker took
-    machine : dict[str, str]
-        kind of machine that computed it
-    arithmetic : str
-        digest of the machine's arithmetic
-    software : dict[str, str]
-        software that computed it
+    """The reply of a worker: its result, the time it took, and the machine and software that computed it;
+    ``arithmetic``: a digest of the machine's.
     """
 
     chunk: Chunk
@@ -255,19 +230,7 @@ _specs_lock = threading.Lock()
 
 
 def run_task(digest: str, pickled: bytes, first: int, runs: int) -> Reply:
-    """Compute a chunk: the function that workers run.
-
-    Parameters
-    ----------
-    digest : str
-        identifies the spec
-    pickled : bytes
-        the spec
-    first : int
-        the first run of the chunk
-    runs : int
-        number of runs of the chunk
-    """
+    """Compute a chunk of a pickled spec: the function that workers run."""
     started = time.perf_counter()
     with _specs_lock:
         if digest not in _specs:
@@ -299,15 +262,7 @@ def _check_cancelled() -> None:
 
 
 class RemoteWorkers(Backend):
-    """The workers of an executor.
-
-    Parameters
-    ----------
-    executor : Executor
-        computes chunks
-    make : Callable[[], Any] | None, optional
-        makes another executor if this one breaks
-    """
+    """The workers of an executor; ``make`` makes another one if it breaks."""
 
     workers = 0
 

@@ -116,16 +116,8 @@ def formulas_behind_pointers(
 ) -> tuple[Formulas, Bindings]:
     """The formulas of a policy and its objective, and the bindings of :func:`index_target`.
 
-    Parameters
-    ----------
-    bindings : Bindings
-        placeholder function -> formula
-    arguments : tuple[Any, ...]
-        the arguments of the index: numbers, tables of numbers, and tuples of these
-    objective : tuple[float, ...]
-        the arguments of the objective
-    trusted : bool
-        whether the index is known not to raise exceptions
+    ``arguments`` are those of the index: numbers, tables of numbers, and tuples of these; ``objective`` those of the
+    objective. ``trusted``: whether the index is known not to raise exceptions.
     """
     from numba import float64, int64, types, uint64
 
