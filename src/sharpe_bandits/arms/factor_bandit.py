@@ -55,12 +55,12 @@ class FactorBandit(Environment):
         self.factor = as_arm(factor)
         self.factor.check_moments()
         try:
-            given = [betas] * self.K if np.ndim(betas) == 0 else list(betas)  # type: ignore[arg-type]
+            values = [betas] * self.K if np.ndim(betas) == 0 else list(betas)  # type: ignore[arg-type]
         except Exception:  # iteration may fail in any way
-            given = []
-        if len(given) != self.K:
+            values = []
+        if len(values) != self.K:
             raise InvalidInputError(f"betas must be a number, or one per arm ({self.K}), got {shown(betas)}")
-        self.betas = tuple(finite("beta", beta) for beta in given)
+        self.betas = tuple(finite("beta", beta) for beta in values)
 
     def __repr__(self) -> str:
         return f"FactorBandit({self.K} arms, factor={self.factor!r}, betas={list(self.betas)})"

@@ -42,10 +42,10 @@ class FeatureAccumulator:
         """Mean and mean square of the feature, and its covariance with the reward, of the rewards so far."""
         n = float(self._count)
         mean = self._anchor + self._total / n
-        known: tuple[float, float, float] = self._values(
+        moments: tuple[float, float, float] = self._values(
             self._kept, 0, 0, 0, n, self._anchor, mean, math.nan, math.nan, math.nan, 0
         )
-        return known
+        return moments
 
     def to_plain(self) -> list[Any]:
         """Plain data, for :meth:`restore`."""

@@ -273,32 +273,32 @@ class Objective:
     def statistics(self, rewards: Any) -> Statistics:
         """Statistics of a sample of rewards; a column per arm, if there are several."""
         x = np.asarray(rewards, float)
-        known = moments_of(x)
+        moments = moments_of(x)
         if not self.has_feature:
-            return known
+            return moments
         y = self.features(x)
-        covariance = ((x - known.mean) * y).mean(axis=0)
-        return known._replace(
+        covariance = ((x - moments.mean) * y).mean(axis=0)
+        return moments._replace(
             feature=y.mean(axis=0), feature_square=(y * y).mean(axis=0), feature_covariance=covariance
         )
 
     def statistics_so_far(self, rewards: Any) -> Statistics:
         """Statistics of the rewards up to and including each."""
         x = np.asarray(rewards, float)
-        known = moments_so_far(x)
+        moments = moments_so_far(x)
         if not self.has_feature:
-            return known
+            return moments
         if self.statistic is not None:
             accumulators = [FeatureAccumulator(self) for _ in range(x[0].size)]
             rows = [
                 [a.add(v) for a, v in zip(accumulators, row, strict=True)] for row in x.reshape(len(x), -1).tolist()
             ]
-            return Statistics(*known[:5], *np.moveaxis(np.array(rows), 2, 0).reshape(3, *x.shape))
+            return Statistics(*moments[:5], *np.moveaxis(np.array(rows), 2, 0).reshape(3, *x.shape))
         y, centre = self.features(x), x.mean(axis=0)
         n = np.arange(1.0, len(x) + 1).reshape(-1, *[1] * (x.ndim - 1))
         mean, square, product = (np.cumsum(column, axis=0) / n for column in (y, y * y, (x - centre) * y))
-        covariance = product - (known.mean - centre) * mean
-        return known._replace(feature=mean, feature_square=square, feature_covariance=covariance)
+        covariance = product - (moments.mean - centre) * mean
+        return moments._replace(feature=mean, feature_square=square, feature_covariance=covariance)
 
     def value_of(self, rewards: Any) -> Any:
         """Value of a sample of rewards; a column per arm, if there are several."""
@@ -320,11 +320,11 @@ class Objective:
         divided by the number of rewards is that of the value, if rewards are independent.
         """
         x = np.asarray(rewards, float)
-        known = self.statistics(x)
-        d = x - known.mean
+        statistics = self.statistics(x)
+        d = x - statistics.mean
         y = self.features(x) if self.has_feature else d * d
-        by_mean, by_second = self.gradient(known)
-        slope = self.slope_from_root(self.root(*self._inputs(known), *self.arguments())[0])
+        by_mean, by_second = self.gradient(statistics)
+        slope = self.slope_from_root(self.root(*self._inputs(statistics), *self.arguments())[0])
         return np.asarray(slope * (by_mean * d + by_second * (y - y.mean(axis=0))))
 
     # Warnings.

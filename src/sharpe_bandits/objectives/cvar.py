@@ -96,20 +96,20 @@ def tail_moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, k
             more_square += below * below
         best = q - total / pulls / alpha
     else:
-        found = 0
+        node = 0
         for m in range(KNOTS):
             shortfall = kept[i, at + EXACT + KNOTS + m, k]
             value = kept[i, at + EXACT + m, k] - shortfall / pulls / alpha
             if value > best:
-                best, total, square, found = value, shortfall, kept[i, at + EXACT + 2 * KNOTS + m, k], m
+                best, total, square, node = value, shortfall, kept[i, at + EXACT + 2 * KNOTS + m, k], m
         reached = 0.0
-        while found < KNOTS - 1 and reached < below_limit:  # the slope of the sums is the number of rewards below
-            knot, shortfalls = at + EXACT + found, at + EXACT + KNOTS + found
+        while node < KNOTS - 1 and reached < below_limit:  # the slope of the sums is the number of rewards below
+            knot, shortfalls = at + EXACT + node, at + EXACT + KNOTS + node
             apart = kept[i, knot + 1, k] - kept[i, knot, k]
             if apart > 0.0:
                 reached = (kept[i, shortfalls + 1, k] - kept[i, shortfalls, k]) / apart
-            found += 1
-        more, more_square = kept[i, at + EXACT + KNOTS + found, k], kept[i, at + EXACT + 2 * KNOTS + found, k]
+            node += 1
+        more, more_square = kept[i, at + EXACT + KNOTS + node, k], kept[i, at + EXACT + 2 * KNOTS + node, k]
     tail = anchor + best
     spread = (square / pulls - (total / pulls) * (total / pulls)) / (alpha * alpha)
     cautious = (more_square / pulls - (more / pulls) * (more / pulls)) / (alpha * alpha)
@@ -182,10 +182,10 @@ class CVaR(Objective):
 
     def statistics(self, rewards: Any) -> Statistics:
         x = np.sort(np.asarray(rewards, float), axis=0)
-        n, known = len(x), super().statistics(x)
+        n, statistics = len(x), super().statistics(x)
         below_limit = self.alpha * n + _DOUBT * math.sqrt(self.alpha * (1 - self.alpha) * n)
         limit = x[min(int(below_limit) + 1, n - 1)]
-        return known._replace(feature_covariance=np.maximum(limit - x, 0.0).var(axis=0) / self.alpha**2)
+        return statistics._replace(feature_covariance=np.maximum(limit - x, 0.0).var(axis=0) / self.alpha**2)
 
     def estimate(self, statistics: Any) -> tuple[Any, Any]:
         root, w = super().estimate(statistics)

@@ -113,9 +113,9 @@ def fit(budgets: Sequence[int], wrong: Sequence[int], runs: Sequence[int]) -> Li
         return None
     mean = ndtr(score)
     # Pearson's statistic is uninformative at a budget where less than one wrong run, or one right run, is expected.
-    told = size * np.minimum(mean, 1 - mean) >= 1
-    freedom = int(told.sum()) - 2
-    scatter = float((size * (share - mean) ** 2 / (mean * (1 - mean)))[told].sum())
+    informative = size * np.minimum(mean, 1 - mean) >= 1
+    freedom = int(informative.sum()) - 2
+    scatter = float((size * (share - mean) ** 2 / (mean * (1 - mean)))[informative].sum())
     widening = max(1.0, scatter / freedom) if freedom > 0 else 1.0
     low, high = int(min(budgets)), int(max(budgets))
     return Line(float(fitted[0]), float(fitted[1]), widening * np.linalg.inv(information), low, high)

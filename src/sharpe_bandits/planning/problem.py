@@ -139,18 +139,18 @@ class BestArmProblem:
             raise InvalidInputError(
                 f"correlation is that of every arm with the benchmark, from 0 to below 1, got {shown(correlation)}"
             )
-        given = numbers("sharpes", sharpes, 1)
+        ratios = numbers("sharpes", sharpes, 1)
         periods = _periods(periods_per_year)
-        _at_least_two(len(given), "sharpes")
+        _at_least_two(len(ratios), "sharpes")
         volatilities = np.asarray(volatility, object)
         if volatilities.ndim == 0:
-            volatilities = np.full(len(given), volatility, object)
-        if volatilities.shape != given.shape:
+            volatilities = np.full(len(ratios), volatility, object)
+        if volatilities.shape != ratios.shape:
             raise InvalidInputError(
-                f"there are {len(given)} arms and {volatilities.size} volatilities; give one, or one per arm"
+                f"there are {len(ratios)} arms and {volatilities.size} volatilities; give one, or one per arm"
             )
         yearly = [positive(f"volatility of arm {k + 1}", v) for k, v in enumerate(volatilities.tolist())]
-        arms = [Normal(s * v / periods, variance=v * v / periods) for s, v in zip(given.tolist(), yearly, strict=True)]
+        arms = [Normal(s * v / periods, variance=v * v / periods) for s, v in zip(ratios.tolist(), yearly, strict=True)]
         names = [f"arm {k + 1}" for k in range(len(arms))]
         how = "normal rewards, independent over time and between arms"
         if correlation:
@@ -164,7 +164,7 @@ class BestArmProblem:
                 f"correlation={correlation!r} is for objectives of mean and variance, such as 'sharpe'; leave it out, "
                 f"or simulate {problem.objective!r} on a FactorBandit"
             )
-        losing = given.max() < 0 and problem.objective.rewards_risk_of_losses
+        losing = ratios.max() < 0 and problem.objective.rewards_risk_of_losses
         return replace(problem, correlation=real(correlation), remarks=(_LOSING,) if losing else ())
 
     @classmethod
@@ -375,8 +375,8 @@ class BestArmProblem:
             rows, parts = len(self.table), []
             for first in range(0, runs, _ABREAST):
                 batch = range(first, min(first + _ABREAST, runs))
-                drawn = (resampled_rows(generator, rows, periods, self.block) for _ in batch)
-                counts = np.array([np.bincount(path, minlength=rows) for path in drawn], float)
+                samples = (resampled_rows(generator, rows, periods, self.block) for _ in batch)
+                counts = np.array([np.bincount(path, minlength=rows) for path in samples], float)
                 parts.append([self.objective.value_of_resamples(counts, column) for column in self.table.T])
             return np.concatenate(parts, axis=1).T
         shape, rho = (runs, self.K), self.correlation
@@ -393,8 +393,10 @@ class BestArmProblem:
             if periods > 2:
                 squares += rest * rest * generator.chisquare(periods - 2, shape)
         (mean,), (variance,) = self.bandit.truth(0, 1)
-        known = Statistics(mean=mean + np.sqrt(variance / periods) * error, variance=variance * squares / (periods - 1))
-        return np.asarray(self.objective.value(known))
+        statistics = Statistics(
+            mean=mean + np.sqrt(variance / periods) * error, variance=variance * squares / (periods - 1)
+        )
+        return np.asarray(self.objective.value(statistics))
 
     def policies(self) -> list[EliminationPolicy]:
         """The default policies: halving, rejects and uniform sampling on the objective."""
@@ -483,10 +485,10 @@ class BestArmProblem:
 
 def _drawn(rows: int, block: float, bootstrap: bool) -> str:
     """How the rewards of a table are drawn, as text."""
-    form, kept = "one by one", "correlation between arms"
+    form, dependence = "one by one", "correlation between arms"
     if block > 1:
-        form, kept = f"in blocks of {block:.3g} on average", "autocorrelation and correlation between arms"
-    every = f"the table's {rows:,} rows, resampled {form} and jointly for all arms, which preserves {kept}"
+        form, dependence = f"in blocks of {block:.3g} on average", "autocorrelation and correlation between arms"
+    every = f"the table's {rows:,} rows, resampled {form} and jointly for all arms, which preserves {dependence}"
     if bootstrap:
         return every
     return f"if every arm is seen, {every}; if one is seen at a time, independent normal rewards"
@@ -517,11 +519,11 @@ def _judged(
     """The objective of this name, or as given, and what is shown of arms."""
     if isinstance(by, Objective):
         return by, Criterion(repr(by), by)
-    chosen = criterion(by, usual_regulariser(min(arm.variance for arm in arms)) if L is None else positive("L", L),
+    measure = criterion(by, usual_regulariser(min(arm.variance for arm in arms)) if L is None else positive("L", L),
                        aversion, periods, costs)  # fmt: skip
     if by == "sharpe" and L is not None:
-        return Sharpe(L), chosen
-    return chosen.objective, criterion("sharpe", 1.0, 1.0, periods) if by == "rssr" else chosen
+        return Sharpe(L), measure
+    return measure.objective, criterion("sharpe", 1.0, 1.0, periods) if by == "rssr" else measure
 
 
 def _asymptotic(

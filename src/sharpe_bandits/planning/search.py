@@ -126,16 +126,16 @@ def plan(
         raise InvalidInputError(
             f"max_budget is {max_budget}, but these policies need at least {least} rounds for {problem.K} arms"
         )
-    given = None if runs is None else whole("runs", runs, 100)
+    n_runs = None if runs is None else whole("runs", runs, 100)
     least_runs = math.ceil(NONE_WRONG / target)
-    if given is not None and given < least_runs:
+    if n_runs is not None and n_runs < least_runs:
         raise InvalidInputError(
-            f"{given} runs cannot show an error below {target:g}, even if none of them is wrong; pass "
+            f"{n_runs} runs cannot show an error below {target:g}, even if none of them is wrong; pass "
             f"runs={least_runs} or more"
         )
     needs: list[Need] = []
     for play, methods, smallest in plays:
-        count = given or _enough(target, DIRECT if play.direct(methods) else SIMULATED)
+        count = n_runs or _enough(target, DIRECT if play.direct(methods) else SIMULATED)
         rough = min(count, max(_enough(target, ROUGH), least_runs))
         _bracket(play, methods, target, rough, smallest, max_budget)
         needs += [_search(play, method, target, count, smallest, max_budget) for method in methods]
@@ -272,8 +272,8 @@ def _bracket(play: _Play, methods: list[Any], target: float, runs: int, min_budg
     """Double the budget until the interval of every method's error is below the target, up to the largest budget."""
     budget, left = min_budget, list(methods)
     while left:
-        found = play(left, budget, runs, BRACKET)
-        left = [method for method, point in zip(left, found, strict=True) if point.error.high >= target]
+        points = play(left, budget, runs, BRACKET)
+        left = [method for method, point in zip(left, points, strict=True) if point.error.high >= target]
         if budget == max_budget:
             return
         budget = min(2 * budget, max_budget)

@@ -19,8 +19,8 @@ def title(plan: Plan) -> str:
 def assumed(plan: Plan) -> str:
     """The assumptions about rewards, in a sentence that is shown above all numbers."""
     problem = plan.problem
-    known = "means and variances" if problem.asymptotic is None else "values"
-    estimates = f"the table's {known} are the true ones; " if problem.table is not None else ""
+    quantities = "means and variances" if problem.asymptotic is None else "values"
+    estimates = f"the table's {quantities} are the true ones; " if problem.table is not None else ""
     return f"Assumed: {estimates}{problem.rewards}."
 
 
@@ -34,19 +34,19 @@ def answer(plan: Plan) -> str:
         return f"Error probability after {last[0].budget:,} rounds ({years} years): {errors}; {condition}."
     alone = [need for need in plan.needs if need.rounds is not None and need.policy != EVERY_ARM]
     together = plan[EVERY_ARM] if plan.periods_at_once is not None else None
-    told = []
+    sentences = []
     if alone:
         least = min(alone, key=lambda need: need.check.budget)
-        told.append(
+        sentences.append(
             f"with one arm seen per period, {least.policy} needs {_budget(least)} rounds ({_long(plan, least)})"
         )
     if together is not None:
-        told.append(f"with every arm seen in every period, it takes {_budget(together)} ({_long(plan, together)})")
-    if not told:
+        sentences.append(f"with every arm seen in every period, it takes {_budget(together)} ({_long(plan, together)})")
+    if not sentences:
         return f"No method is certain to reach error {plan.target:g} within {plan.max_budget:,} rounds, {condition}."
     if plan.problem.table is not None:
-        told.reverse()
-    text = "; ".join(told)
+        sentences.reverse()
+    text = "; ".join(sentences)
     return f"{text[0].upper()}{text[1:]}: for an error probability of {plan.target:g}, {condition}."
 
 

@@ -21,14 +21,14 @@ def policies_by_name(texts: Iterable[str], *, L: float, risk_free: float = 0.0) 
     Parameters that a policy takes and the text does not set have these defaults: the given L and risk-free rate, RSSR
     signed, and RSSR as the objective. Policies that would share a name are distinguished by their parameters.
     """
-    made: list[Policy] = []
+    policies: list[Policy] = []
     for text in texts:
         kind, _, rest = text.partition(":")
         policy = _policy(kind.strip(), rest, L, risk_free)
-        if policy.name in [other.name for other in made] and rest:
+        if policy.name in [other.name for other in policies] and rest:
             policy = dataclasses.replace(policy, name=f"{policy.name} ({rest})")
-        made.append(policy)
-    return made
+        policies.append(policy)
+    return policies
 
 
 def _policy(name: str, rest: str, L: float, risk_free: float) -> Any:
@@ -39,28 +39,28 @@ def _policy(name: str, rest: str, L: float, risk_free: float) -> Any:
     if any(other is not matches[0] for other in matches):
         raise InvalidInputError(f"several policies are called {name!r}; give your own one another name")
     make = matches[0]
-    known, needed = _parameters(make)
-    of_objective = [key for key in _objective_parameters(rest) if "objective" in known and key not in known]
-    given: dict[str, Any] = {}
+    names, needed = _parameters(make)
+    of_objective = [key for key in _objective_parameters(rest) if "objective" in names and key not in names]
+    values: dict[str, Any] = {}
     for part in filter(None, map(str.strip, rest.split(","))):
         key, sign, value = (word.strip() for word in part.partition("="))
         if not sign or not value:
             raise InvalidInputError(f"{name}:{rest} should be as in SlidingWindowUCB:window=250,c=1; {part!r} is not")
-        if key not in known and key not in of_objective:
-            raise unknown(f"parameter of {name}", key, known + of_objective)
-        if key in given:
+        if key not in names and key not in of_objective:
+            raise unknown(f"parameter of {name}", key, names + of_objective)
+        if key in values:
             raise InvalidInputError(f"{name}:{rest} gives {key} twice; give it once")
-        given[key] = value if key == "objective" else _value(key, value)
-    if "objective" in given:
-        own = {key: given.pop(key) for key in list(given) if key in of_objective}
+        values[key] = value if key == "objective" else _value(key, value)
+    if "objective" in values:
+        own = {key: values.pop(key) for key in list(values) if key in of_objective}
         usual = {"L": L, "risk_free": risk_free, "signed": True, "objective": RSSR(L, risk_free, signed=True)}
-        given["objective"] = _objective(given["objective"], usual | own)
+        values["objective"] = _objective(values["objective"], usual | own)
     filled: dict[str, Any] = {"L": L, "risk_free": risk_free, "signed": True}
-    if "objective" in given:  # which has its own
+    if "objective" in values:  # which has its own
         filled = {key: value for key, value in filled.items() if key in needed}
     if "objective" in needed:
         filled["objective"] = RSSR(L, risk_free, signed=True)
-    arguments = {**{key: value for key, value in filled.items() if key in known}, **given}
+    arguments = {**{key: value for key, value in filled.items() if key in names}, **values}
     missing = [key for key in needed if key not in arguments]
     if missing:
         raise InvalidInputError(f"{name} needs {' and '.join(missing)}; give it as in {name}:{missing[0]}=0.1")
@@ -75,8 +75,10 @@ def _built_in() -> dict[str, Any]:
 
 def _own() -> dict[str, Any]:
     """Users' index policies, by the name of the function and by their own, which takes precedence."""
-    known = PolicyFactory.known.values()
-    return {factory.function.__name__: factory for factory in known} | {factory.name: factory for factory in known}
+    factories = PolicyFactory.known.values()
+    return {factory.function.__name__: factory for factory in factories} | {
+        factory.name: factory for factory in factories
+    }
 
 
 def _parameters(make: Any) -> tuple[list[str], list[str]]:

@@ -171,10 +171,10 @@ class PolicyFactory:
         **parameters: Any,
     ) -> CustomPolicy:
         """A policy with these values for the function's parameters."""
-        known = [p.name for p in self.parameters]
+        names = [p.name for p in self.parameters]
         for word in parameters:
-            if word not in known:
-                raise unknown(f"parameter of {self.name}", word, known)
+            if word not in names:
+                raise unknown(f"parameter of {self.name}", word, names)
         values = []
         for p in self.parameters:
             value = parameters.get(p.name, p.default)

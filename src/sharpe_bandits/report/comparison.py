@@ -27,10 +27,10 @@ DRAWN = 30
 def figures(comparison: Comparison) -> dict[str, Figure]:
     """A forest plot: differences with their intervals, the clearest on top; significant ones in colour."""
     level = 1 - comparison.confidence
-    drawn = comparison.differences[:DRAWN]
+    differences = comparison.differences[:DRAWN]
     series = []
     for clear, colour in ((True, PALETTE[0]), (False, "#8a939c")):
-        own = [(k, d) for k, d in enumerate(drawn) if (d.p_corrected <= level) == clear]
+        own = [(k, d) for k, d in enumerate(differences) if (d.p_corrected <= level) == clear]
         if own:
             series.append(Series(
                 name="significant" if clear else "not significant", colour=colour, at=[k for k, _ in own], dash="",
@@ -38,7 +38,7 @@ def figures(comparison: Comparison) -> dict[str, Figure]:
                 low=[d.low for _, d in own], high=[d.high for _, d in own],
                 tip="\n".join(f"{d.first} − {d.second}: {d.difference:.3g}" for _, d in own),
             ))  # fmt: skip
-    places = [shorten(printable(f"{d.first} − {d.second}"), 40) for d in drawn]
+    places = [shorten(printable(f"{d.first} − {d.second}"), 40) for d in differences]
     axis = Axis(label=f"difference of {comparison.yardstick.name}")
     chart = Chart(
         series=series, x=axis, y=Axis(scale="places", places=places), rules=[Rule(axis="x", at=0, width=0.9)],
@@ -49,7 +49,7 @@ def figures(comparison: Comparison) -> dict[str, Figure]:
     forest = Figure(
         title="No verdict: every mean return is below the hurdle" if comparison.no_verdict else title,
         charts=[[chart]],
-        size=(6.8, 1.2 + 0.27 * len(drawn)),
+        size=(6.8, 1.2 + 0.27 * len(differences)),
         caption=f"{comparison.returns.span}; {comparison.confidence:.0%} intervals, each for itself",
     )
     return {"comparison": forest}

@@ -54,8 +54,8 @@ def _series(plan: Plan) -> Iterator[Series]:
         fresh = [p for p in near if p.wrong and p.stage == VERIFY]
         line = "" if need is not None and need.line is not None else "-"
         groups = ((wrong, 3.5, True), (fresh, 7.0, False))
-        shown = [(points, size, filled) for points, size, filled in groups if points]
-        for k, (points, size, filled) in enumerate(shown):
+        visible = [(points, size, filled) for points, size, filled in groups if points]
+        for k, (points, size, filled) in enumerate(visible):
             yield Series(
                 name=name, colour=colour, at=[p.budget for p in points], **_errors(points), bars=True,
                 dash=line if points is wrong else "", marker=marker, size=size, filled=filled, width=0.9,
@@ -67,7 +67,7 @@ def _series(plan: Plan) -> Iterator[Series]:
             words = (f"{p.budget:,} rounds: no run was wrong, error below {p.error.high:.3g}" for p in never)
             yield Series(
                 name=name, colour=colour, at=[p.budget for p in never], mean=ends, dash="",
-                marker=CARET_DOWN, size=4.5, filled=False, legend=not shown,
+                marker=CARET_DOWN, size=4.5, filled=False, legend=not visible,
                 tip="\n".join([name, *words]),
             )  # fmt: skip
 

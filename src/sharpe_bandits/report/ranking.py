@@ -94,9 +94,9 @@ def curves(ranking: Ranking) -> Figure:
     returns, q = ranking.returns, ranking.periods_per_year
     window = int(min(max(round(q), LEAST_WINDOW), max(len(returns) // 3, 3)))
     panels: dict[str, list[Series]] = {"growth": [], "drawdown": [], "rolling": []}
-    drawn = ranking.columns[:DRAWN]
-    for number in reversed(range(len(drawn))):
-        place = returns.names.index(drawn[number].name)
+    columns = ranking.columns[:DRAWN]
+    for number in reversed(range(len(columns))):
+        place = returns.names.index(columns[number].name)
         x, excess = returns.values[:, place], returns.excess[:, place] - ranking.risk_free_per_period
         own = np.flatnonzero(~np.isnan(x))
         lines = {
@@ -105,11 +105,11 @@ def curves(ranking: Ranking) -> Figure:
         }  # fmt: skip
         bold = number < len(COLOURS)
         for key, (rows, values) in lines.items():
-            kept = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), POINTS)).round().astype(int))
-            at: Any = rows[kept] + 1 if returns.dates is None else returns.dates[rows[kept]]
+            places = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), POINTS)).round().astype(int))
+            at: Any = rows[places] + 1 if returns.dates is None else returns.dates[rows[places]]
             colour, width = (COLOURS[number], 1.4) if bold else ("#c9cfd6", 0.7)
-            name = shorten(printable(drawn[number].name), 28)
-            panels[key].append(Series(name=name, colour=colour, at=at, mean=values[kept], width=width, legend=bold))
+            name = shorten(printable(columns[number].name), 28)
+            panels[key].append(Series(name=name, colour=colour, at=at, mean=values[places], width=width, legend=bold))
     axis = Axis(scale="date") if returns.dates is not None else Axis(label="rows")
     words = f"{ranking.ratio_words}, {window:,} rows"
     charts = [
@@ -117,7 +117,7 @@ def curves(ranking: Ranking) -> Figure:
         Chart(series=panels["drawdown"], x=axis, y=Axis(label="loss from the last peak")),
         Chart(series=panels["rolling"], x=axis, y=Axis(label=words), rules=[Rule(axis="y", at=0)]),
     ]
-    colour = f"; the first {len(COLOURS)} in colour" if len(drawn) > len(COLOURS) else ""
+    colour = f"; the first {len(COLOURS)} in colour" if len(columns) > len(COLOURS) else ""
     return Figure(
         title=f"Growth, drawdown and rolling Sharpe ratio (annualised){colour}",
         charts=[[chart] for chart in charts],
@@ -130,8 +130,8 @@ def curves(ranking: Ranking) -> Figure:
 def correlations(ranking: Ranking, most: int | None = DRAWN) -> tuple[list[str], list[list[float]]]:
     """Names of the first columns and the correlations of their returns, over the rows that both have."""
     places = [ranking.returns.names.index(column.name) for column in ranking.columns[:most]]
-    found = statistics.correlations(ranking.returns.values[:, places])
-    return [ranking.returns.names[k] for k in places], found.reshape(len(places), -1).tolist()
+    matrix = statistics.correlations(ranking.returns.values[:, places])
+    return [ranking.returns.names[k] for k in places], matrix.reshape(len(places), -1).tolist()
 
 
 def page(ranking: Ranking, drawn: Mapping[str, Mapping[str, bytes]]) -> str:

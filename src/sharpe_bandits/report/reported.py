@@ -36,13 +36,13 @@ class Reported(Shown):
         from ..charts.render_matplotlib import pictures
 
         name, folder = self.page_name, Path(folder)
-        drawn = {key: pictures(figure) for key, figure in self._module.figures(self).items()}
+        figures = {key: pictures(figure) for key, figure in self._module.figures(self).items()}
         files = {
             f"{name}.csv": self.table.to_csv(),
             f"{name}.json": to_json(self.to_dict(), allow_nan=False),
-            **{f"{key}.{kind}": picture for key, kinds in drawn.items() for kind, picture in kinds.items()},
+            **{f"{key}.{kind}": picture for key, kinds in figures.items() for kind, picture in kinds.items()},
             **getattr(self._module, "files", lambda result: {})(self),
-            f"{name}.html": self._module.page(self, drawn).encode(),
+            f"{name}.html": self._module.page(self, figures).encode(),
         }
         write_all(folder, files)  # nothing is written if one of them cannot be made
         return folder / f"{name}.html"

@@ -32,17 +32,17 @@ def date_rows(draft: Draft, missing: Missing, timezones: TimeZones) -> None:
         return
     undated = np.isnat(draft.dates)
     zones = list(itertools.compress(draft.zones, (~undated).tolist())) if undated.any() else draft.zones
-    known = list(dict.fromkeys(zones))
-    if known and known != [None]:
+    distinct = list(dict.fromkeys(zones))
+    if distinct and distinct != [None]:
         clocks = dates_of.local(draft.dates[~undated], zones)
         if clocks is not None and (clocks == clocks.astype("datetime64[D]")).all():
             draft.dates[~undated] = clocks
-        elif len(known) > 1:
-            _one_zone(draft, known, undated, timezones)
-        elif known[0] != "UTC":
-            draft.zone = known[0] if clocks is not None else None
+        elif len(distinct) > 1:
+            _one_zone(draft, distinct, undated, timezones)
+        elif distinct[0] != "UTC":
+            draft.zone = distinct[0] if clocks is not None else None
             inside = "; weeks, months and years are those of that zone" if draft.zone else ""
-            draft.notes.append(f"dates were converted from {known[0]} to UTC{inside}")
+            draft.notes.append(f"dates were converted from {distinct[0]} to UTC{inside}")
     if undated.any():
         if missing != "drop":
             first = int(undated.argmax())

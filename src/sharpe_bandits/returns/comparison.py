@@ -109,8 +109,8 @@ class Comparison(Reported):
     @property
     def included(self) -> list[str]:
         """Columns in the model confidence set, the largest p-value first."""
-        kept = [name for name, p in self.confidence_set.items() if p >= 1 - self.confidence]
-        return sorted(kept, key=lambda name: -self.confidence_set[name])
+        names = [name for name, p in self.confidence_set.items() if p >= 1 - self.confidence]
+        return sorted(names, key=lambda name: -self.confidence_set[name])
 
     @property
     def no_verdict(self) -> bool:
@@ -206,8 +206,8 @@ class Comparison(Reported):
     def autocorrelated(self) -> list[str]:
         """Columns whose returns are autocorrelated, if Sharpe ratios are compared; Lo's are shown beside them."""
         p = statistics.by_column(statistics.autocorrelation_p, self.returns.excess)
-        found = (p <= statistics.TEST_LEVEL) & (self.by == "sharpe")
-        return [name for name, is_so in zip(self.returns.names, found, strict=True) if is_so]
+        significant = (p <= statistics.TEST_LEVEL) & (self.by == "sharpe")
+        return [name for name, is_so in zip(self.returns.names, significant, strict=True) if is_so]
 
     def tables(self, max_rows: int | None = None) -> list[console.Cells]:
         """The tables that are shown, as text; at most ``max_rows`` rows each."""
@@ -225,10 +225,10 @@ class Comparison(Reported):
             "p of means": lambda d: "<0.001" if d.p_mean < 0.001 else f"{d.p_mean:.3f}",
             "rows": lambda d: f"{d.rows:,}",
         }  # fmt: skip
-        shown = [([*pairs], [[cell(d) for cell in pairs.values()] for d in self.differences[:max_rows]])]
+        tables = [([*pairs], [[cell(d) for cell in pairs.values()] for d in self.differences[:max_rows]])]
         order = sorted(self.confidence_set.items(), key=lambda item: -item[1])[:max_rows]
-        kept = [[name, self._resampled(p), "yes" if name in self.included else "no"] for name, p in order]
-        return shown + ([(["", "p", "in the model confidence set"], kept)] if kept else [])
+        members = [[name, self._resampled(p), "yes" if name in self.included else "no"] for name, p in order]
+        return tables + ([(["", "p", "in the model confidence set"], members)] if members else [])
 
     def _resampled(self, p: float) -> str:
         """A bootstrap p-value, rounded to the digits that other seeds would not change."""
@@ -381,8 +381,8 @@ def _confidence_set(losses: np.ndarray, names: Sequence[str], how: dict[str, Any
     """p-values of the columns [3] with the maximum statistic, whose cost is linear in the number of columns."""
     test = arch_bootstrap().MCS(losses, 0.05, method="max", **how)
     test.compute()
-    found = {int(k): float(p) for k, p in test.pvalues["Pvalue"].items()}
-    return {names[k]: found[k] for k in np.argsort(losses.mean(axis=0), kind="stable").tolist()}
+    pvalues = {int(k): float(p) for k, p in test.pvalues["Pvalue"].items()}
+    return {names[k]: pvalues[k] for k in np.argsort(losses.mean(axis=0), kind="stable").tolist()}
 
 
 def _superior(losses: np.ndarray, against: int | None, how: dict[str, Any]) -> dict[str, float]:

@@ -81,18 +81,18 @@ def drafted(
         )
     _refuse_calendar(source, dated)
     candidates = [p for p, name in enumerate(source.names) if p not in (dated, source.index) and name != apart]
-    chosen = candidates if columns is None else _positions(source, columns, candidates)
-    if not chosen:
+    places = candidates if columns is None else _positions(source, columns, candidates)
+    if not places:
         raise InvalidInputError(f"there is no column of numbers; the columns are {listed(source.names, '-')}")
-    unnamed = next((p for p in chosen if not source.names[p]), None)
+    unnamed = next((p for p in places if not source.names[p]), None)
     if unnamed == 0 and all(dates_of.as_datetime(cell) for cell in dates_of.some_of(source.columns[0])):
         raise InvalidInputError("column 1 has no name and seems to hold dates; pass date='' to read them")
     if unnamed is not None:
         raise InvalidInputError(
-            f"column {unnamed + 1} has no name; name it, or choose others with {_named(source, chosen)}"
+            f"column {unnamed + 1} has no name; name it, or choose others with {_named(source, places)}"
             f"{_field_below(source) or _names_further_down(source, ',', 1)}"
         )
-    named = [source.names[p] for p in [*chosen, *([] if dated is None else [dated])]]
+    named = [source.names[p] for p in [*places, *([] if dated is None else [dated])]]
     times = Counter(named if columns is None else source.names)
     duplicate = next((name for name in named if times[name] > 1), None)
     if duplicate is not None:
@@ -103,22 +103,22 @@ def drafted(
         raise InvalidInputError(f"two columns are called {shown(duplicate)}; give one of them another name{hint}")
     if columns is None:
         _refuse_long_form(source, dated)
-    names = [check_column(source.names[p]) for p in chosen]
-    length = len(source.columns[chosen[0]])
+    names = [check_column(source.names[p]) for p in places]
+    length = len(source.columns[places[0]])
     moments: np.ndarray | None = None
     zones: list[str | None] = []
     if dated is not None:
         moments, zones = dates_of.read(source.names[dated], source.columns[dated], source.place, date_format)
-    _refuse_times_of_day(source, dated, set(chosen), moments)
+    _refuse_times_of_day(source, dated, set(places), moments)
     # column by column first: writing into rows is slow
     draft = Draft(names, np.empty((len(names), length)).T, moments, zones, np.arange(length), source.place, notes)
-    for number, position in enumerate(chosen):
+    for number, position in enumerate(places):
         try:
             draft.values[:, number] = _numbers(draft, number, source.columns[position], source.text, written)
         except InvalidInputError as error:
             hint = _field_below(source) or _names_further_down(source, ";", 0)
             if not hint and str(error).endswith("columns="):
-                numeric = [p for p in chosen if _begins_with_a_number(source, p)]
+                numeric = [p for p in places if _begins_with_a_number(source, p)]
                 hint = _named(source, numeric).removeprefix("columns=")
             raise InvalidInputError(f"{error}{hint}") from None
     draft.values = np.ascontiguousarray(draft.values)
@@ -201,7 +201,7 @@ def _refuse_long_form(source: sources.Source, dated: int | None) -> None:
 def _positions(source: sources.Source, columns: Sequence[str], candidates: list[int]) -> list[int]:
     """Positions of the columns with these names."""
     at = {name: position for position, name in reversed(list(enumerate(source.names)))}
-    allowed, chosen = set(candidates), []
+    allowed, places = set(candidates), []
     for name in columns:
         if not isinstance(name, str) or name not in at:
             raise unknown("column", name, [source.names[p] for p in candidates])
@@ -209,10 +209,10 @@ def _positions(source: sources.Source, columns: Sequence[str], candidates: list[
             raise InvalidInputError(
                 f"column {shown(name)} is used for dates, rates or a benchmark already; leave it out"
             )
-        chosen.append(at[name])
-    if len(set(chosen)) < len(chosen):
+        places.append(at[name])
+    if len(set(places)) < len(places):
         raise InvalidInputError(f"columns must be distinct, got {shown(columns)}")
-    return chosen
+    return places
 
 
 def _named(source: sources.Source, chosen: list[int]) -> str:

@@ -239,20 +239,20 @@ def remarks(
     table: Draft, kind: Kind, periods_per_year: float, prices: np.ndarray | None, scale: float | None, costs: bool
 ) -> list[str]:
     """Remarks on possible mistakes in a table of returns, each with its remedy; costs are not annualised."""
-    found = (
+    remarks = (
         ([] if costs else _frequency(table, periods_per_year)) + _jumps(table, kind, periods_per_year) + _still(table)
     )
     if kind in ("returns", "log-returns"):
-        found += _like_levels(table) or (_like_percent(table, periods_per_year) if scale is None else [])
+        remarks += _like_levels(table) or (_like_percent(table, periods_per_year) if scale is None else [])
     if prices is not None:
-        found += _like_volumes(table, prices) + _like_relatives(table, prices)
+        remarks += _like_volumes(table, prices) + _like_relatives(table, prices)
     named = [name for name in table.names if kind == "returns" and _LOGARITHM.search(name)]
     if named:
-        found.append(
+        remarks.append(
             f"the name of column {named[0]!r} suggests logarithmic returns, but they are read as simple ones; if they "
             "are logarithmic, pass kind='log-returns'"
         )
-    return found
+    return remarks
 
 
 def rows_per_year(dates: np.ndarray) -> float:
@@ -271,20 +271,20 @@ def _frequency(table: Draft, periods_per_year: float) -> list[str]:
     usual = float(np.median(days))
     seen = rows_per_year(table.dates)
     odd = _ODD_INTRADAY if usual < 1 else _ODD_IN_DAYS if len(days) < _WEEKS else _ODD_FREQUENCY
-    found = []
+    remarks = []
     daily = seen > periods_per_year and usual == 1
     if not 1 / odd < seen / periods_per_year < odd:
-        found.append(
+        remarks.append(
             f"periods_per_year={periods_per_year:g}, but according to its dates the table has {seen:.3g} rows per "
             f"year; pass periods_per_year={seen:.0f}{', or leave out non-trading days' * daily}"
         )
     longest = int(days.argmax())
     if days[longest] > _HOLE * max(usual, 1.0):
-        found.append(
+        remarks.append(
             f"there are {days[longest]:,.0f} days between {table.where(longest)} and {table.where(longest + 1)}, and "
             "the return over them counts as one period; add the missing rows, or start after the gap"
         )
-    return found
+    return remarks
 
 
 def _logarithms(values: np.ndarray) -> np.ndarray:
@@ -349,7 +349,7 @@ def _jumps(table: Draft, kind: Kind, periods_per_year: float) -> list[str]:
                 split.append(place)
             elif abs(log) > min(_JUMP, _OUTLIER * robust_sd):
                 other.append(place)
-    found = []
+    remarks = []
     for places, words in (
         (reversed_, "a move that the next row reverses; correct the price if it is wrong"),
         (split, "what a split looks like in unadjusted prices; use adjusted prices"),
@@ -358,8 +358,10 @@ def _jumps(table: Draft, kind: Kind, periods_per_year: float) -> list[str]:
         if places:
             row, column = min(places)
             more = f" (the first of {len(places)} such returns)" if len(places) > 1 else ""
-            found.append(f"{table.where(row, column)}: a return of {table.values[row, column]:+,.1%} is {words}{more}")
-    return found
+            remarks.append(
+                f"{table.where(row, column)}: a return of {table.values[row, column]:+,.1%} is {words}{more}"
+            )
+    return remarks
 
 
 def _hidden_split(logs: np.ndarray, robust_sd: float) -> int | None:
@@ -380,7 +382,7 @@ def _reversed(move: float, after: float) -> bool:
 
 def _still(table: Draft) -> list[str]:
     """Remarks on columns that do not change for more rows in a row than their other rows make likely."""
-    found = []
+    remarks = []
     zeros = ((table.values < 1e-14) & (table.values > -1e-14)).sum(axis=0)
     for number in np.flatnonzero(zeros >= _STILL).tolist():
         own = np.flatnonzero(~np.isnan(table.values[:, number]))
@@ -398,11 +400,11 @@ def _still(table: Draft) -> list[str]:
             which = f"its last {length:,} rows, since {first}"
         else:
             which = f"its first {length:,} rows, until {last}" if begin == 0 else f"{length:,} rows, {first} to {last}"
-        found.append(
+        remarks.append(
             f"column {table.names[number]!r} does not change in {which}: was it traded then? Shorten the table, or "
             "leave the column out with columns="
         )
-    return found[:3] + ([f"{len(found) - 3} more columns do not change for many rows"] if len(found) > 3 else [])
+    return remarks[:3] + ([f"{len(remarks) - 3} more columns do not change for many rows"] if len(remarks) > 3 else [])
 
 
 def _like_relatives(table: Draft, prices: np.ndarray) -> list[str]:
@@ -419,7 +421,7 @@ def _like_relatives(table: Draft, prices: np.ndarray) -> list[str]:
 
 def _like_volumes(table: Draft, prices: np.ndarray) -> list[str]:
     """Remarks on columns of whole numbers that vary as volumes do."""
-    found = []
+    remarks = []
     for number, name in enumerate(table.names):
         own = prices[:, number]
         if len(own) < 21 or (own[:100] % 1 != 0).any() or (own % 1 != 0).any():
@@ -429,8 +431,8 @@ def _like_volumes(table: Draft, prices: np.ndarray) -> list[str]:
             continue
         x = x - x.mean()
         if x[1:] @ x[:-1] < _UNDONE * (x @ x):
-            found.append(
+            remarks.append(
                 f"column {name!r} varies like volumes, not like prices; choose others with columns= if it "
                 "does not hold prices"
             )
-    return found
+    return remarks

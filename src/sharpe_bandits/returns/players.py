@@ -44,9 +44,9 @@ def chosen_policies(
     if not players:
         raise InvalidInputError("no policy is given; pass at least one, or None for the default ones")
     named = iter(policies_by_name([p for p in players if isinstance(p, str)], L=L, risk_free=rate))
-    chosen = [next(named) if isinstance(p, str) else check_policy(p) for p in players]
+    policies = [next(named) if isinstance(p, str) else check_policy(p) for p in players]
     taken = {EQUAL, BEST, LEADER}
-    for policy in chosen:
+    for policy in policies:
         if policy.name in taken:
             raise InvalidInputError(f"two players are called {policy.name!r}; give the policy another name=")
         taken.add(policy.name)
@@ -69,7 +69,7 @@ def chosen_policies(
                 f"{policy.name} uses an unsigned RSSR, which rates a column that loses steadily as a good one; "
                 "pass signed=True"
             )
-    return chosen
+    return policies
 
 
 def _unsigned(policy: Policy) -> bool:

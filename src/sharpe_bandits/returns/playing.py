@@ -351,17 +351,17 @@ def held_by(policy: Policy, table: Evaluator, holding: Holding, full: bool, runs
         rewards = compounded(paths.active[rows], paths.begins)[:, order]
         terms = holding._replace(costs=table.costs[order])
         seen = None if paths.covariate is None else paths.seen(rows)
-        found = family_of(policy).hold(policy, rewards, terms, full, paths.seed, run, seen)
-        found = np.where(found < 0, -1, order[found])
-        found = np.concatenate([np.full((late, top), -1), found[: len(found) - late]])[paths.warm_rounds :]
+        portfolio = family_of(policy).hold(policy, rewards, terms, full, paths.seed, run, seen)
+        portfolio = np.where(portfolio < 0, -1, order[portfolio])
+        portfolio = np.concatenate([np.full((late, top), -1), portfolio[: len(portfolio) - late]])[paths.warm_rounds :]
         x = np.nan_to_num(paths.played(run))
-        of_rows = found[np.repeat(rounds, np.diff([*begins, len(x)]))]
+        of_rows = portfolio[np.repeat(rounds, np.diff([*begins, len(x)]))]
         if top == 1 and (of_rows >= 0).all():
             held.append(one_at_a_time(x, of_rows[:, 0], table.costs))
             continue
-        targets = np.zeros((len(found), paths.K + 1))  # the last column is cash
+        targets = np.zeros((len(portfolio), paths.K + 1))  # the last column is cash
         for place in range(top):
-            targets[rounds, found[:, place]] += 1 / top
+            targets[rounds, portfolio[:, place]] += 1 / top
         cash = np.hstack([x, np.zeros((len(x), 1))])
         own = weighted(cash, drifting(targets, cash, begins), np.append(table.costs, 0.0), of_rows)
         held.append(replace(own, shares=own.shares[:-1], weights=None if own.weights is None else own.weights[:, :-1]))
@@ -375,7 +375,7 @@ def play(policy: Policy, table: Evaluator, feedback: Feedback, runs: int, budget
     horizon = budget if explores else paths.rounds
     spec = Spec(policy, paths, horizon, runs, paths.seed, (horizon,), feedback=feedback, delay=late)
     prepare(spec)
-    held, explored, found = [], 0, np.zeros(len(names), int)
+    held, explored, counts = [], 0, np.zeros(len(names), int)
     in_round = np.repeat(np.arange(paths.rounds), np.diff([*paths.begins, paths.length]))
     for run in range(runs):
         order = paths.drawn(run)[1]
@@ -385,12 +385,12 @@ def play(policy: Policy, table: Evaluator, feedback: Feedback, runs: int, budget
             explored = int(chunk.final[0].sum())
             recommended = chunk.recommended[0, 0]
             choices = np.concatenate([choices[:explored], np.full(paths.rounds - explored, recommended)])
-            found[order[recommended]] += 1
+            counts[order[recommended]] += 1
         held.append(one_at_a_time(paths.played(run), order[choices][in_round], table.costs))
     rule = policy.in_words()
     if explores:
         often = ", ".join(
-            f"{names[k]} in {found[k] / runs:.0%}" for k in np.argsort(-found, kind="stable")[:3] if found[k]
+            f"{names[k]} in {counts[k] / runs:.0%}" for k in np.argsort(-counts, kind="stable")[:3] if counts[k]
         )
         when = "rows" if paths.rounds == paths.length else "rounds"
         rule += (
@@ -403,9 +403,9 @@ def play(policy: Policy, table: Evaluator, feedback: Feedback, runs: int, budget
 def benchmarks(table: Evaluator, runs: int, top: int, lag: int = 0) -> tuple[list[Player], list[str]]:
     """Benchmarks that need no policy, and remarks on those that could not be played."""
     names, paths = table.returns.names, table.paths
-    drawn = [paths.played(run) for run in range(runs)]
+    samples = [paths.played(run) for run in range(runs)]
     seen = [paths.active[paths.drawn(run)[0]] for run in range(runs)]  # the warm-up included
-    whole_history = [k for k in range(len(names)) if not np.isnan(drawn[0][:, k]).any()]
+    whole_history = [k for k in range(len(names)) if not np.isnan(samples[0][:, k]).any()]
     when = "row" if paths.rounds == paths.length else "decision"
     held = {
         EQUAL: (
@@ -416,15 +416,15 @@ def benchmarks(table: Evaluator, runs: int, top: int, lag: int = 0) -> tuple[lis
     remarks = []
     if whole_history:
         best = [whole_history[int(np.argmax(table.yardstick.of_columns(x[paths.warm :, whole_history])))] for x in seen]
-        known = f"{names[best[0]]}, whose" if runs == 1 else "the one whose"
+        subject = f"{names[best[0]]}, whose" if runs == 1 else "the one whose"
         held[BEST] = (
-            [one_at_a_time(x, np.full(len(x), k), table.costs) for x, k in zip(drawn, best, strict=True)],
-            f"{known} {table.yardstick.name} over all rows is best: known only afterwards",
+            [one_at_a_time(x, np.full(len(x), k), table.costs) for x, k in zip(samples, best, strict=True)],
+            f"{subject} {table.yardstick.name} over all rows is best: known only afterwards",
         )
     else:
         remarks.append("no column has a return in every row, so that none can be called best in hindsight")
     led = []
-    for x, active in zip(drawn, seen, strict=True):
+    for x, active in zip(samples, seen, strict=True):
         targets = follow_the_leader(active, table.yardstick, top)
         targets = np.concatenate([np.repeat(targets[:1], lag, axis=0), targets[: len(targets) - lag]])
         targets = targets[paths.warm :][table.begins]
@@ -451,8 +451,8 @@ def follow_the_leader(x: np.ndarray, yardstick: Yardstick, top: int = 1) -> np.n
     before = np.full((rows, columns), -np.inf)
     for k in range(columns):
         own = np.flatnonzero(~np.isnan(x[:, k]))
-        known = moments_so_far(x[own, k])
-        so_far = yardstick.value(known.mean, np.where(known.variance > 0, known.variance, np.nan))
+        moments = moments_so_far(x[own, k])
+        so_far = yardstick.value(moments.mean, np.where(moments.variance > 0, moments.variance, np.nan))
         before[own[1:], k] = np.nan_to_num(so_far[:-1], nan=-np.inf)
     weights = np.zeros((rows, columns))
     first = np.argsort(-before, axis=1, kind="stable")[:, :top]

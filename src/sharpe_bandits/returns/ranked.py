@@ -293,10 +293,10 @@ class Ranking(Reported):
                 f" The probability of backtest overfitting is {self.pbo:.0%}: the share of splits of the rows into two "
                 "halves in which the best column of one half is below the median in the other."
             )
-        found = sum(column.autocorrelated for column in self.columns)
-        if found:
+        n_autocorrelated = sum(column.autocorrelated for column in self.columns)
+        if n_autocorrelated:
             text += (
-                f" * marks the {counted(found, 'column')} whose returns are autocorrelated: interval, "
+                f" * marks the {counted(n_autocorrelated, 'column')} whose returns are autocorrelated: interval, "
                 f"{'DSR' if self.trials > 1 else 'PSR'} and the record needed allow for it, and so does Lo's "
                 f"{self.ratio_words} (smoothed with Bartlett weights), which does not change the order."
             )
@@ -397,8 +397,8 @@ class Ranking(Reported):
         if self.by == "own":
             return repr(self.objective)
         costs = self.returns.direction == "min"
-        shown = criterion(self.by, self.L, self.aversion, self.periods_per_year, costs).name
-        return "Sharpe ratio" if self.by_ratio else shown
+        name = criterion(self.by, self.L, self.aversion, self.periods_per_year, costs).name
+        return "Sharpe ratio" if self.by_ratio else name
 
     @property
     def _interval(self) -> str:

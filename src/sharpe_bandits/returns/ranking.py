@@ -133,24 +133,24 @@ def rank(
             f"trials_sd={trials_sd!r} is too large for a standard deviation of annualised Sharpe ratios, which is "
             f"usually about 0.5; pass at most {LARGEST_SHARPE}"
         )
-    known = None if trials_sd is None else float(trials_sd) ** 2 / q
+    trials_variance = None if trials_sd is None else float(trials_sd) ** 2 / q
     if trials == "clusters":
         if not returns.complete or x.shape[1] < 3:
             raise InvalidInputError(
                 "trials='clusters' needs three columns or more, with the same history; read the table with "
                 "missing='drop', or pass the number of trials"
             )
-        selection = statistics.selection(statistics.clustered(x), None, known, rate)
+        selection = statistics.selection(statistics.clustered(x), None, trials_variance, rate)
     else:
-        selection = statistics.selection(x, trials, known, rate)
+        selection = statistics.selection(x, trials, trials_variance, rate)
 
     def each(estimate: Callable[..., Any], *more: Any) -> np.ndarray:
         return statistics.by_column(lambda own: estimate(own, *more), x)
 
     mean, variance = each(lambda own: own.mean(axis=0)), each(lambda own: own.var(axis=0, ddof=1))
     L = usual_regulariser(variance) if L is None else RSSR(L).L
-    chosen = Criterion(repr(own), own) if own else criterion(name, L, aversion, q, costs)
-    objective = chosen.objective
+    measure = Criterion(repr(own), own) if own else criterion(name, L, aversion, q, costs)
+    objective = measure.objective
     if costs and objective.rewards_risk_of_losses:
         raise InvalidInputError(
             f"by={by!r} rewards risk where every mean is below 0, as for costs; pass by='mean-risk' or by='cvar'"
@@ -162,7 +162,7 @@ def rank(
     if not np.isfinite(value).all():
         column = returns.names[int((~np.isfinite(value)).argmax())]
         raise InvalidInputError(f"column {column!r} has no loss, so that its {name} is infinite; pass by='sharpe'")
-    drawn = {
+    resamples = {
         "sharpe": (means - rate) / np.sqrt(variances),
         "value": np.nan_to_num(drawn_value, nan=0.0, posinf=1e6),
     }
@@ -172,14 +172,14 @@ def rank(
     autocorrelation_p = each(statistics.autocorrelation_p)
     autocorrelated = autocorrelation_p <= statistics.TEST_LEVEL
     # blocks are of one length for all columns, too short for some: resamples vary as the robust standard error says
-    stretch = np.where(autocorrelated, se / drawn["sharpe"].std(axis=0), 1.0)
-    drawn["sharpe"] = sharpe + (drawn["sharpe"] - sharpe) * stretch
+    stretch = np.where(autocorrelated, se / resamples["sharpe"].std(axis=0), 1.0)
+    resamples["sharpe"] = sharpe + (resamples["sharpe"] - sharpe) * stretch
     if name == "sharpe":
-        drawn["value"] = drawn["sharpe"]
+        resamples["value"] = resamples["sharpe"]
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
-    low, high = ({key: np.quantile(values, end, axis=0) for key, values in drawn.items()} for end in ends)
-    error = max(_quantile_error(drawn["sharpe"], end) for end in ends)
-    first = np.bincount(drawn["value"].argmax(axis=1), minlength=x.shape[1])
+    low, high = ({key: np.quantile(values, end, axis=0) for key, values in resamples.items()} for end in ends)
+    error = max(_quantile_error(resamples["sharpe"], end) for end in ends)
+    first = np.bincount(resamples["value"].argmax(axis=1), minlength=x.shape[1])
 
     by_lo = [statistics.lo_and_influence(column[~np.isnan(column)], q, rate) for column in x.T]
     lo = np.array([ratio for ratio, _ in by_lo])
@@ -199,7 +199,7 @@ def rank(
         **{f"psr{kind}": statistics.probabilistic_sharpe(sharpe, error) for kind, error in psr.items()},
         **{f"dsr{kind}": statistics.probabilistic_sharpe(sharpe, error, maximum) for kind, error in psr.items()},
     }  # fmt: skip
-    scaled = [chosen.factor * numbers for numbers in (value, low["value"], high["value"])]
+    scaled = [measure.factor * numbers for numbers in (value, low["value"], high["value"])]
     numbers |= {"value": scaled[0], "value_low": np.minimum(*scaled[1:]), "value_high": np.maximum(*scaled[1:])}
     numbers["fdr"] = false_discovery_control(np.clip(1 - numbers["psr_robust"], 0, 1))
     for key in ("sharpe", "sharpe_low", "sharpe_high", "se", "se_iid"):

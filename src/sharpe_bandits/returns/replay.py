@@ -242,11 +242,11 @@ class Replay(Reported):
         }
 
     def _cost(self) -> str:
-        known = "; policies allow for it" if self.cost_aware else ""
+        awareness = "; policies allow for it" if self.cost_aware else ""
         if isinstance(self.cost, dict):
             low, high = min(self.cost.values()), max(self.cost.values())
-            return f"{low:.4g} to {high:.4g} of wealth per switch, by column; the first purchase is free{known}"
-        return f"{self.cost:.4g} of wealth per switch; the first purchase is free{known}"
+            return f"{low:.4g} to {high:.4g} of wealth per switch, by column; the first purchase is free{awareness}"
+        return f"{self.cost:.4g} of wealth per switch; the first purchase is free{awareness}"
 
     def _decisions(self) -> str:
         words = f"every {self.every}" if isinstance(self.every, str) else f"every {self.every} rows"
@@ -385,9 +385,9 @@ class Replay(Reported):
         """
         players = [p for p in self.players if p.name != EQUAL]
         most = sorted(self.names, key=lambda name: -max(p.shares[name] for p in players))
-        listed = set(most if len(most) <= _LISTED else most[: _LISTED - 1])
-        rows = [(name, [p.shares[name] for p in players]) for name in self.names if name in listed]
-        others = [name for name in self.names if name not in listed]
+        names = set(most if len(most) <= _LISTED else most[: _LISTED - 1])
+        rows = [(name, [p.shares[name] for p in players]) for name in self.names if name in names]
+        others = [name for name in self.names if name not in names]
         if others:
             rows.append((f"{len(others)} others", [sum(p.shares[name] for name in others) for p in players]))
         return ["share of time in", *(p.name for p in players)], rows

@@ -94,38 +94,38 @@ class Source:
 def find(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
     """Read the table from any supported source."""
     try:
-        found = _found(source, names, layout)
+        table = _source_of(source, names, layout)
     except SharpeBanditsError:
         raise
     except Exception as error:  # from another library, or from a user-defined object
         raise InvalidInputError(f"the table cannot be read ({type(error).__name__}: {brief(error)})") from error
-    found = _without_leftovers(found)
-    lengths = {len(column) for column in found.columns}
+    table = _without_leftovers(table)
+    lengths = {len(column) for column in table.columns}
     if len(lengths) > 1:
-        first = len(found.columns[0])
-        name, other = next((n, len(c)) for n, c in zip(found.names, found.columns, strict=True) if len(c) != first)
+        first = len(table.columns[0])
+        name, other = next((n, len(c)) for n, c in zip(table.names, table.columns, strict=True) if len(c) != first)
         raise InvalidInputError(
-            f"columns must have the same length, got {shown(found.names[0])} with {first} values and {shown(name)} "
+            f"columns must have the same length, got {shown(table.names[0])} with {first} values and {shown(name)} "
             f"with {other}"
         )
-    return found
+    return table
 
 
 def _without_leftovers(source: Source) -> Source:
     """Without columns of a file that have no name: empty ones, and a first one that counts the rows (pandas' index)."""
     if source.skipped is None or all(source.names):
         return source
-    kept = []
+    places = []
     for k, (name, column) in enumerate(zip(source.names, source.columns, strict=True)):
         cells = plain_values(column[:50])
         counts = [str(n) for n in range(len(cells))], [str(n + 1) for n in range(len(cells))]
         empty = all(cell in MISSING_WORDS or cell is None for cell in plain_values(column)) if not name else False
         if name or not (empty or (k == 0 and len(cells) > 1 and list(map(str, cells)) in counts)):
-            kept.append(k)
-    return replace(source, names=[source.names[k] for k in kept], columns=[source.columns[k] for k in kept])
+            places.append(k)
+    return replace(source, names=[source.names[k] for k in places], columns=[source.columns[k] for k in places])
 
 
-def _found(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
+def _source_of(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
     if isinstance(source, np.ndarray) or (isinstance(source, (list, tuple)) and names is not None):
         return _array(source, names)
     if names is not None:
@@ -220,8 +220,8 @@ def _kept_by_pandas(table: Any) -> list[Any]:
         noted = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
     except (ValueError, RecursionError):
         return []
-    kept = noted.get("index_columns") if isinstance(noted, dict) else None
-    return kept if isinstance(kept, list) else []
+    index_columns = noted.get("index_columns") if isinstance(noted, dict) else None
+    return index_columns if isinstance(index_columns, list) else []
 
 
 def _whole(column: Any) -> Any:

@@ -207,9 +207,9 @@ def backtest_overfitting(
     parts = np.array_split(x - x.mean(axis=0), blocks)
     sizes, sums = np.array([len(p) for p in parts]), np.array([p.sum(axis=0) for p in parts])
     squares = np.array([(p**2).sum(axis=0) for p in parts])
-    chosen = np.array(list(itertools.combinations(range(blocks), blocks // 2)))
-    inside = np.zeros((len(chosen), blocks))
-    np.put_along_axis(inside, chosen, 1.0, axis=1)
+    halves = np.array(list(itertools.combinations(range(blocks), blocks // 2)))
+    inside = np.zeros((len(halves), blocks))
+    np.put_along_axis(inside, halves, 1.0, axis=1)
     below = 0.0
     for begin in range(0, len(inside), 1000):  # in batches, to limit memory
         train = inside[begin : begin + 1000]
@@ -223,7 +223,7 @@ def backtest_overfitting(
         own = np.take_along_axis(ratios[1], best[:, None], axis=1)
         lower, equal = (ratios[1] < own).sum(axis=1), (ratios[1] == own).sum(axis=1)
         below += float((1 - np.sign(lower + (equal + 1) / 2 - (x.shape[1] + 1) / 2)).sum() / 2)
-    return below / len(chosen)
+    return below / len(halves)
 
 
 def per_period(rate: float, periods_per_year: float) -> float:
@@ -442,10 +442,10 @@ def _effective(trials: int, correlation: float) -> float:
     """Number of independent trials with the same expected maximum."""
     from scipy.optimize import brentq
 
-    wanted = math.sqrt(1 - correlation) * _maximum(trials)
-    if wanted <= 0:
+    target = math.sqrt(1 - correlation) * _maximum(trials)
+    if target <= 0:
         return 1.0
-    return float(brentq(lambda number: _maximum(number) - wanted, 1 + 1e-12, trials, xtol=1e-9))
+    return float(brentq(lambda number: _maximum(number) - target, 1 + 1e-12, trials, xtol=1e-9))
 
 
 def _maximum(trials: float) -> float:

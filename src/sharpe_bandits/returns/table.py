@@ -417,18 +417,18 @@ def _hurdle(draft: Draft, series: Draft, benchmark: bool, same_table: bool, miss
     """The series matched to the rows of the returns: by date, or by row in the same table."""
     what: Literal["risk-free rate", "benchmark"] = "benchmark" if benchmark else "risk-free rate"
     if same_table:
-        keys, wanted = series.rows, draft.rows
+        keys, rows = series.rows, draft.rows
     elif draft.dates is None or series.dates is None:
         raise InvalidInputError(
             f"a {what} from another table needs dates in both tables, to know which rows belong together"
         )
     else:
-        keys, wanted = series.dates.astype("datetime64[us]"), draft.dates.astype("datetime64[us]")
+        keys, rows = series.dates.astype("datetime64[us]"), draft.dates.astype("datetime64[us]")
     there = ~np.isnan(series.values[:, 0])
     order = np.argsort(keys[there], kind="stable")
     keys, values = keys[there][order], series.values[there, 0][order]
-    at = np.searchsorted(keys, wanted, side="right") - 1
-    exact = (at >= 0) & (keys[np.maximum(at, 0)] == wanted) if len(keys) else np.zeros(len(wanted), bool)
+    at = np.searchsorted(keys, rows, side="right") - 1
+    exact = (at >= 0) & (keys[np.maximum(at, 0)] == rows) if len(keys) else np.zeros(len(rows), bool)
     if not exact.all():
         lacking = counted(int((~exact).sum()), "row")
         fill = missing == "fill" and not benchmark and bool((at >= 0).all())
@@ -436,7 +436,7 @@ def _hurdle(draft: Draft, series: Draft, benchmark: bool, same_table: bool, miss
             first = int(np.argmin(exact))
             remedy = "" if benchmark else "pass missing='fill' to use the last known rate, or "
             if len(keys) and not same_table and not exact.any():
-                others = " and ".join(dates_of.in_words(dates[0]) for dates in (wanted, keys))
+                others = " and ".join(dates_of.in_words(dates[0]) for dates in (rows, keys))
                 remedy = f"no date is in both (the first are {others}): write them alike, {remedy or 'or '}"
             raise InvalidInputError(
                 f"the {what} {series.names[0]!r} has no value for {draft.where(first)} ({lacking} without one); "

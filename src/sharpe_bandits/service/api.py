@@ -107,9 +107,9 @@ async def ask(request: Request, name: str, body: models.AskBody) -> Response:
         raise InvalidInputError("give one of count, key and keys")
     keys = body.keys or [body.key] * (body.count or 1)
     handle = await campaign_of(request, name)
-    given = {name: getattr(body, name) for name in CIRCUMSTANCES}
+    values = {name: getattr(body, name) for name in CIRCUMSTANCES}
     decisions = await handle.commits.do(
-        requests.Ask(keys, body.worker or _actor(request), body.among, body.distinct, **given)
+        requests.Ask(keys, body.worker or _actor(request), body.among, body.distinct, **values)
     )
     return JSONResponse({"decisions": [decision.to_dict() for decision in decisions], "next": None})
 
@@ -427,10 +427,10 @@ async def evaluation(
     """From the log of a campaign created with explore=; the time is proportional to its length. If the log does not
     support an estimate, an error says why."""
     try:
-        given = from_json(policy, "the policy") if policy.startswith("{") else policy
+        description = from_json(policy, "the policy") if policy.startswith("{") else policy
     except UnreadableDataError as error:
         raise InvalidInputError(str(error)) from None
-    other = _policy(given, L, risk_free)
+    other = _policy(description, L, risk_free)
     return answer(await aside_of(request).long(exports.evaluate, handle.reader.name, other))
 
 
@@ -484,7 +484,7 @@ async def stream(
             while not state.closing.is_set() and asyncio.get_running_loop().time() < end:
                 changed = await state.watch(seen, _PATIENCE)
                 seen |= changed
-                wanted = {n: count for n, count in changed.items() if campaign in (None, n) and token.sees(n)}
-                yield f"event: changed\ndata: {json.dumps(wanted)}\n\n" if wanted else ": alive\n\n"
+                changes = {n: count for n, count in changed.items() if campaign in (None, n) and token.sees(n)}
+                yield f"event: changed\ndata: {json.dumps(changes)}\n\n" if changes else ": alive\n\n"
 
     return StreamingResponse(changes(), media_type=_EVENTS)

@@ -212,12 +212,12 @@ class Service:
         **options: Unpack[Options],
     ) -> RemoteCampaign:
         """Open the campaign with this name, or create it if it does not exist; see :meth:`Store.campaign`."""
-        given = checked(policy, arms, options)
+        settings = checked(policy, arms, options)
         if policy is None or arms is None:
-            if given:
+            if settings:
                 raise InvalidInputError("give policy= and arms= to create a campaign, or only its name to open it")
             return RemoteCampaign(self, name, "GET", _path(name))
-        body = {"name": name, **given, "policy": plain(given["policy"].to_dict())}
+        body = {"name": name, **settings, "policy": plain(settings["policy"].to_dict())}
         return RemoteCampaign(self, name, "POST", "/api/campaigns", body)
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
@@ -439,20 +439,20 @@ class RemoteCampaign(CampaignInterface):
         return _decision(self._request("GET", f"/decisions/{number_of(number)}"))
 
     def pending(self, count: int = 100) -> list[Decision]:
-        found = self._request("GET", f"/pending?count={whole('count', count, 1, MAX_BATCH)}")
-        return [_decision(item) for item in found["decisions"]]
+        answer = self._request("GET", f"/pending?count={whole('count', count, 1, MAX_BATCH)}")
+        return [_decision(item) for item in answer["decisions"]]
 
     def status(self) -> Status:
-        found = self._request("GET", "")
-        del found["settings"]
-        arms = [ArmStatus(**{key: _pair(value) for key, value in arm.items()}) for arm in found["arms"]]
-        timed = _timed(found, "time", "leader_since", "lift_until")
+        answer = self._request("GET", "")
+        del answer["settings"]
+        arms = [ArmStatus(**{key: _pair(value) for key, value in arm.items()}) for arm in answer["arms"]]
+        timed = _timed(answer, "time", "leader_since", "lift_until")
         reports = {
-            name: found[name] and kind(**{key: _pair(value) for key, value in found[name].items()})
+            name: answer[name] and kind(**{key: _pair(value) for key, value in answer[name].items()})
             for name, kind in (("lift", Comparison), ("shadow", ShadowEstimate), ("evidence", Evidence))
         }
-        segments = [SegmentStatus(**one) for one in found["segments"]]
-        return Status(**{**timed, "arms": arms, "leader": Leader(**found["leader"]), **reports, "segments": segments})
+        segments = [SegmentStatus(**one) for one in answer["segments"]]
+        return Status(**{**timed, "arms": arms, "leader": Leader(**answer["leader"]), **reports, "segments": segments})
 
     def recommend(self, segment: str | None = None) -> Any:
         return self._request("GET", f"/recommendation{_query(segment=segment)}")["recommendation"]
@@ -465,8 +465,8 @@ class RemoteCampaign(CampaignInterface):
         return Agent.from_json(self._request("GET", "/agent")["agent"])
 
     def verify(self, *, choices: bool = False) -> Verification:
-        found = self._request("GET", f"/verification?choices={'true' if choices else 'false'}")
-        return Verification(found["events"], found["decisions"], found["problems"], found["notes"])
+        answer = self._request("GET", f"/verification?choices={'true' if choices else 'false'}")
+        return Verification(answer["events"], answer["decisions"], answer["problems"], answer["notes"])
 
     def _log(self, before: int | None, count: int, search: str) -> list[LogEntry]:
         def page(before: int, size: int) -> tuple[list[LogEntry], int | None]:
@@ -479,12 +479,12 @@ class RemoteCampaign(CampaignInterface):
 
     def evaluate(self, policy: Policy) -> Evaluation:
         described = json.dumps(plain(check_policy(policy).to_dict()))
-        found = self._request("GET", f"/evaluation?{urlencode({'policy': described})}")
-        del found["sentence"]
-        kept: dict[str, Any] = {
-            key: Estimate(**value) if isinstance(value, dict) else _pair(value) for key, value in found.items()
+        answer = self._request("GET", f"/evaluation?{urlencode({'policy': described})}")
+        del answer["sentence"]
+        estimates: dict[str, Any] = {
+            key: Estimate(**value) if isinstance(value, dict) else _pair(value) for key, value in answer.items()
         }
-        return Evaluation(**kept)
+        return Evaluation(**estimates)
 
     def accept_clock(self, *, by: str | None = None) -> None:
         self._do(requests.AcceptClock(by=by))

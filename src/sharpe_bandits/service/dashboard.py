@@ -25,16 +25,16 @@ _HERE = Path(__file__).parent
 
 @cache
 def _templates() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["segment"] = lambda text: quote(str(text), safe="")
-    made.filters["figure"] = lambda x: "–" if x is None else f"{x:.4g}"
-    return made
+    environment.filters["segment"] = lambda text: quote(str(text), safe="")
+    environment.filters["figure"] = lambda x: "–" if x is None else f"{x:.4g}"
+    return environment
 
 
 def _page(request: Request, template: str, code: int = 200, **content: Any) -> Response:

@@ -35,7 +35,7 @@ def per_day(activity: Activity, now: float, kind: Literal["asked", "rewarded"]) 
 
 def _statistics(agent: Agent) -> Statistics:
     """The statistics of all arms, as arrays; costs count as negative rewards."""
-    return Statistics(*np.array([tuple(known) for known in agent.statistics().values()], float).T)
+    return Statistics(*np.array([tuple(statistics) for statistics in agent.statistics().values()], float).T)
 
 
 def rewards_to_decide(agent: Agent) -> int | None:
@@ -43,8 +43,8 @@ def rewards_to_decide(agent: Agent) -> int | None:
     same shares; 0 if it is separated; None if it takes too many."""
     goal, statistics = agent.objective, _statistics(agent)
     active = np.array([arm not in set(agent.retired) for arm in agent.arms])
-    told = float(statistics.pulls.sum())
-    if active.sum() < 2 or not told:
+    pulls = float(statistics.pulls.sum())
+    if active.sum() < 2 or not pulls:
         return None
 
     def decided(factor: float) -> bool:
@@ -53,12 +53,12 @@ def rewards_to_decide(agent: Agent) -> int | None:
     low = high = 1.0
     while not decided(high):
         low, high = high, 2 * high
-        if high * told > _MOST:
+        if high * pulls > _MOST:
             return None
     while high - low > 0.01 * high:
         middle = (low + high) / 2
         low, high = (low, middle) if decided(middle) else (middle, high)
-    return 0 if high == 1.0 else math.ceil((high - 1.0) * told)
+    return 0 if high == 1.0 else math.ceil((high - 1.0) * pulls)
 
 
 def gain(agent: Agent) -> Estimate | None:

@@ -66,6 +66,6 @@ def error_of(content: Any, status: int) -> SharpeBanditsError:
     detail, kind = content["detail"], str(content.get("type", "")).removeprefix(_PREFIX)
     if kind == "wait-for-rewards":
         return WaitForRewardsError(detail, {item["arm"]: item["rewards"] for item in content.get("arms", [])})
-    known: dict[str, type[SharpeBanditsError]] = {name: cls for cls, name, _ in _ERRORS}
-    known["scope"] = ScopeError
-    return known.get(kind, StoreError if status >= 500 else InvalidInputError)(detail)
+    by_name: dict[str, type[SharpeBanditsError]] = {name: cls for cls, name, _ in _ERRORS}
+    by_name["scope"] = ScopeError
+    return by_name.get(kind, StoreError if status >= 500 else InvalidInputError)(detail)

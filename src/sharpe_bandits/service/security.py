@@ -140,8 +140,8 @@ def _token(path: Path, name: str, entry: Any) -> Token:
     settings = entry if isinstance(entry, dict) else {}
     token, access = settings.get("token"), settings.get("access")
     scopes = access if isinstance(access, list) else [access]
-    known = {"token", "access"} <= set(settings) <= {"token", "access", "campaigns", "expires"}
-    if not known or not scopes or not set(map(str, scopes)) <= {*SCOPES, WRITE} or not isinstance(token, str):
+    has_settings = {"token", "access"} <= set(settings) <= {"token", "access", "campaigns", "expires"}
+    if not has_settings or not scopes or not set(map(str, scopes)) <= {*SCOPES, WRITE} or not isinstance(token, str):
         raise InvalidInputError(
             f'[{name}] in {path} needs token = "..." and access = "read", "write" or a list of {", ".join(SCOPES)}; it '
             'may have campaigns = ["eu-*"] and expires = 2030-01-31; nothing else'
@@ -338,11 +338,11 @@ class Gate:
 
     def _authorise(self, scope: Any, headers: dict[bytes, bytes], origin: str) -> Token | None:
         guard, method, path = self._guard, scope["method"], scope["raw_path"].decode("ascii")
-        scheme, _, given = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+        scheme, _, credentials = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
         by_cookie = not scheme
         token = guard.session(cookie_of(headers)) or guard.visitor if by_cookie else None
         if scheme.lower() == "bearer":
-            token = guard.token(given.strip())
+            token = guard.token(credentials.strip())
         if not guard.within_limit(token, (scope.get("client") or ("",))[0]):
             raise _DeniedError(429, "too-many-requests", "too many requests; try again in a second, or send batches")
         read = method in ("GET", "HEAD")

@@ -144,7 +144,7 @@ def run(
             f"cannot listen at {host}, port {port}: {error.strerror}; choose another --host or --port"
         ) from None
     port = listening.getsockname()[1]
-    shown = f"[{host}]" if ":" in host else host
+    address = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(
         app,
         http=BoundedProtocol,
@@ -161,7 +161,7 @@ def run(
         ssl_keyfile=key,
     )
     scheme = "https" if certificate else "http"
-    server = _Server(config, app.app.state.service, lambda: started(f"{scheme}://{shown}:{port}"))
+    server = _Server(config, app.app.state.service, lambda: started(f"{scheme}://{address}:{port}"))
     with listening, suppress(KeyboardInterrupt):  # raised again once everything is finished
         server.run([listening])
     return 0 if server.started else 1

@@ -156,14 +156,14 @@ def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) 
     rate = float(getattr(agent.objective, "risk_free", 0.0))
     sharpe = Sharpe(0.0, rate)
     sequence = list(agent.intervals(sharpe, alpha=1 - CONFIDENCE).values()) if watchable else []
-    found = []
-    for k, (arm, known) in enumerate(zip(status.arms, agent.statistics().values(), strict=True)):
-        varies = known.pulls > 1 and known.variance > 0
-        ratio, ratio_interval = objective_interval(sharpe, known) if varies else (None, None)
+    rows = []
+    for k, (arm, statistics) in enumerate(zip(status.arms, agent.statistics().values(), strict=True)):
+        varies = statistics.pulls > 1 and statistics.variance > 0
+        ratio, ratio_interval = objective_interval(sharpe, statistics) if varies else (None, None)
         row = {**vars(arm), "sharpe": ratio, "sharpe_interval": ratio_interval}
         # For the current probability of being best: by the delta method.
-        goal = agent.objective
-        value_interval = objective_interval(goal, known)[1] if varies and goal is not None else None
+        objective = agent.objective
+        value_interval = objective_interval(objective, statistics)[1] if varies and objective is not None else None
         row["errors"] = {"sharpe": _half(ratio_interval), "value": _half(value_interval)}
         if sequence:  # of the ratio itself, of which larger is better also for costs
             ends = finite_ends(sequence[k])
@@ -172,16 +172,16 @@ def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) 
         row["sharpe"] = None if ratio is None else scale * ratio
         row["sharpe_interval"] = row["sharpe_interval"] and [scale * end for end in row["sharpe_interval"]]
         # The standard error of a standard deviation, by the delta method.
-        error = float(Variance().standard_error(known)) / (2 * math.sqrt(known.variance)) if varies else None
+        error = float(Variance().standard_error(statistics)) / (2 * math.sqrt(statistics.variance)) if varies else None
         row["standard_deviation_error"] = error or None  # few rewards may not show how much their squares vary
-        found.append(row)
+        rows.append(row)
     of = "sharpe" if agent.policy.objective is None else "value"
     chances = _best_probabilities(
-        found, of, scale if of == "sharpe" else 1.0, of == "value" and agent.direction == "min"
+        rows, of, scale if of == "sharpe" else 1.0, of == "value" and agent.direction == "min"
     )
     return [
         {**{key: value for key, value in row.items() if key != "errors"}, "best_probability": chance}
-        for row, chance in zip(found, chances, strict=True)
+        for row, chance in zip(rows, chances, strict=True)
     ]
 
 
@@ -200,44 +200,44 @@ def _best_probabilities(arms: list[dict[str, Any]], of: str, scale: float, least
         return chances
     centre = np.array([arms[k][of] for k in played]) * (-1 if least else 1)
     error = np.array([scale * arms[k]["errors"][of] / normal_half_width(CONFIDENCE) for k in played])
-    drawn = np.random.default_rng(0).normal(centre, error, (_DRAWS, len(played)))
-    counts = np.bincount(drawn.argmax(axis=1), minlength=len(played)) / _DRAWS
+    draws = np.random.default_rng(0).normal(centre, error, (_DRAWS, len(played)))
+    counts = np.bincount(draws.argmax(axis=1), minlength=len(played)) / _DRAWS
     for k, chance in zip(played, counts, strict=True):
         chances[k] = float(chance)
     return chances
 
 
 def _series(activity: Activity, status: Status, goal: Objective | None, watchable: bool) -> dict[str, Any]:
-    asked = activity.counts["asked"]
-    pulls = asked.sum(axis=0)
-    known = min(len(status.arms), ARMS)
-    drawn = sorted(np.argsort(-pulls[:known], kind="stable")[:DRAWN].tolist())
-    statistics = activity.statistics(status.direction).at((slice(None), slice(known)))
+    n_asked = activity.counts["asked"]
+    pulls = n_asked.sum(axis=0)
+    n_arms = min(len(status.arms), ARMS)
+    places = sorted(np.argsort(-pulls[:n_arms], kind="stable")[:DRAWN].tolist())
+    statistics = activity.statistics(status.direction).at((slice(None), slice(n_arms)))
     objective = goal or Sharpe(0.0)
     with np.errstate(all="ignore"):
         steady = (statistics.pulls >= STEADY) & (statistics.variance > 0)
         value = np.where(steady, objective.value(statistics), np.nan)
-    ends = _bands(statistics.at((slice(None), drawn)), objective, len(status.arms) if watchable else None)
-    exploration = _exploration(asked[:, :known], value)
+    ends = _bands(statistics.at((slice(None), places)), objective, len(status.arms) if watchable else None)
+    exploration = _exploration(n_asked[:, :n_arms], value)
     if goal is not None and status.direction == "min":
         value, ends = -value, (-ends[1], -ends[0])
-    rest = asked.sum(axis=1) - asked[:, drawn].sum(axis=1)
-    per_arm = [asked[:, k].tolist() for k in drawn]
-    names = [str(status.arms[k].arm) for k in drawn]
-    if len(status.arms) > len(drawn):
+    rest = n_asked.sum(axis=1) - n_asked[:, places].sum(axis=1)
+    per_arm = [n_asked[:, k].tolist() for k in places]
+    names = [str(status.arms[k].arm) for k in places]
+    if len(status.arms) > len(places):
         per_arm.append(rest.tolist())
-        names.append(f"{len(status.arms) - len(drawn)} other arms")
+        names.append(f"{len(status.arms) - len(places)} other arms")
     paid, sum1, sum2 = (activity.counts[name].sum(axis=1) for name in ("paid", "sum1", "sum2"))
     with np.errstate(all="ignore"):
         average = np.where(paid > 0, activity.centre + sum1 / paid, np.nan)
         error = np.sqrt(np.maximum(sum2 - sum1 * sum1 / paid, 0.0) / (paid - 1) / paid)
-    active = np.flatnonzero(asked.sum(axis=1))
+    active = np.flatnonzero(n_asked.sum(axis=1))
     return {
         "start": activity.start,
         "width": activity.width,
         "arms": names,
         "asked": per_arm,
-        "value": [_numbers(value[:, k]) for k in drawn],
+        "value": [_numbers(value[:, k]) for k in places],
         "value_low": [_numbers(low) for low in ends[0]],
         "value_high": [_numbers(high) for high in ends[1]],
         "reward": _numbers(average),

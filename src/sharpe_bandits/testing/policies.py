@@ -116,11 +116,11 @@ class PolicyContract:
         tape = self.tape(policy)
         played = trace(policy, tape, horizon=self.rounds(policy), seed=self.seed)
         agent = self.new_agent(policy)
-        for t, chosen in enumerate(played.choices.tolist()):
+        for t, choice in enumerate(played.choices.tolist()):
             require(not agent.done, f"the agent was done after {t} rounds, the engine after {len(played.choices)}")
-            asked = agent.ask()
-            require(asked == chosen, f"the agent asked for arm {asked} in round {t + 1}, the engine played {chosen}")
-            agent.tell(asked, played.rewards[t])
+            arm = agent.ask()
+            require(arm == choice, f"the agent asked for arm {arm} in round {t + 1}, the engine played {choice}")
+            agent.tell(arm, played.rewards[t])
         require(agent.done, f"the engine stopped after {len(played.choices)} rounds, the agent did not")
         best = agent.recommend()
         require(best == played.recommended, f"the agent recommends {best}, the engine {played.recommended}")

@@ -31,17 +31,20 @@ def _decision(number: int, arm: int, asked: float, expires: float | None) -> Dec
 
 def _example(now: float) -> list[Batch]:
     """Two transactions: five decisions of three arms, of which two are rewarded and one is cancelled; an arm added."""
-    asked = [_decision(n, n % 3, now, now + 10.0 * (6 - n)) for n in range(1, 6)]
-    first = [Event(row.number, EventKind.ASKED.value, row.number, row.arm, None, None, now) for row in asked]
+    decisions = [_decision(n, n % 3, now, now + 10.0 * (6 - n)) for n in range(1, 6)]
+    first = [Event(row.number, EventKind.ASKED.value, row.number, row.arm, None, None, now) for row in decisions]
     later, outcomes = now + 5.0, [(1, EventKind.REWARDED, 0.25), (4, EventKind.REWARDED, -1.5)]
-    second = [Event(6 + i, k.value, n, asked[n - 1].arm, x, None, later) for i, (n, k, x) in enumerate(outcomes)]
-    second.append(Event(8, EventKind.CANCELLED.value, 2, asked[1].arm, None, None, later))
+    second = [Event(6 + i, k.value, n, decisions[n - 1].arm, x, None, later) for i, (n, k, x) in enumerate(outcomes)]
+    second.append(Event(8, EventKind.CANCELLED.value, 2, decisions[1].arm, None, None, later))
     second.append(
         Event(9, EventKind.ARM_ADDED.value, None, None, None, "a 100%_new arm", later, '{"by": "Ann"}', "a hash")
     )
     settled = [Outcome(n, DecisionState.REWARDED.value, x, later, '{"weight": 2}') for n, _, x in outcomes]
     settled.append(Outcome(2, DecisionState.CANCELLED.value, None, later))
-    return [Batch(now, now + 10.0, first, asked), Batch(later, now + 10.0, second, [], settled, '{"state": "after 9"}')]
+    return [
+        Batch(now, now + 10.0, first, decisions),
+        Batch(later, now + 10.0, second, [], settled, '{"state": "after 9"}'),
+    ]
 
 
 def _filled(storage: Storage) -> tuple[int, list[Event], list[DecisionRow]]:

@@ -133,17 +133,17 @@ def _add_columns(parser: argparse.ArgumentParser, columns: Columns) -> None:
 
 def _columns(options: argparse.Namespace, columns: Columns) -> dict[str, Any]:
     """The columns of a decision that were given."""
-    given = {name: getattr(options, name) for name in columns}
-    for name in (name for name, about in columns.items() if about["pairs"] and given[name] is not None):
-        pairs = [text.partition("=") for text in given[name]]
+    values = {name: getattr(options, name) for name in columns}
+    for name in (name for name, about in columns.items() if about["pairs"] and values[name] is not None):
+        pairs = [text.partition("=") for text in values[name]]
         try:
             if not all(equals for _, equals, _ in pairs):
                 raise ValueError
-            given[name] = {key: columns[name]["kind"](value) for key, _, value in pairs}
+            values[name] = {key: columns[name]["kind"](value) for key, _, value in pairs}
         except ValueError:
             example = "error=1" if columns[name]["kind"] is float else "name=value"
-            raise InvalidInputError(f"--{name[:-1]} must be like {example}, got {shown(given[name])}") from None
-    return given
+            raise InvalidInputError(f"--{name[:-1]} must be like {example}, got {shown(values[name])}") from None
+    return values
 
 
 def add_action(actions: Any, name: str, words: str, do: Any, named: bool = True) -> argparse.ArgumentParser:
@@ -270,8 +270,8 @@ def _set(options: argparse.Namespace) -> None:
 def _act(options: argparse.Namespace) -> None:
     """Pause or resume a campaign; suspend or resume an arm."""
     campaign = open_campaign(options)
-    given = {name: x for name in ("arm", "fallback") if (x := getattr(options, name, None)) is not None}
-    getattr(campaign, options.action)(**given, why=options.why, by=options.by)
+    details = {name: x for name in ("arm", "fallback") if (x := getattr(options, name, None)) is not None}
+    getattr(campaign, options.action)(**details, why=options.why, by=options.by)
     _say_rules(options, campaign)
 
 
@@ -345,11 +345,11 @@ def _rewards(path: Path, campaign: Campaign) -> tuple[list[int], list[tuple[int,
             rows = [(reader.line_num, row[by], row["reward"]) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UnreadableDataError(f"{path} cannot be read: {error}") from None
-    known = campaign.numbers_of([key for _, key, _ in rows]) if by == "key" else {}
+    numbers = campaign.numbers_of([key for _, key, _ in rows]) if by == "key" else {}
     pairs = []
     for line, which, reward in rows:
         try:
-            number = int(which) if by == "number" else known[which]
+            number = int(which) if by == "number" else numbers[which]
             pairs.append((number, float(reward)))
         except (ValueError, TypeError, KeyError):
             raise InvalidInputError(

@@ -65,7 +65,7 @@ def _report(options: argparse.Namespace, where: str, results: dict[str, Verifica
     problems = {name: result.problems for name, result in results.items() if not result.ok}
     events = sum(result.events for result in results.values())
     words = f"{where}: {len(results)} campaign{'' if len(results) == 1 else 's'} with {events:,} events verified"
-    lines = [words, *(f"{name}: {problem}" for name, found in problems.items() for problem in found)]
+    lines = [words, *(f"{name}: {problem}" for name, messages in problems.items() for problem in messages)]
     say(options, {"file": where, "campaigns": len(results), "events": events, "problems": problems}, "\n".join(lines))
     return 1 if problems else 0
 

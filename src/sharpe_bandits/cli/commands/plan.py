@@ -35,29 +35,29 @@ def add(plan: argparse.ArgumentParser) -> None:
     )
     arms.add_argument("--correlation", type=float, default=0.0, metavar="C", help="correlation of every arm with a "
                       "benchmark that is seen in every period")  # fmt: skip
-    asked = plan.add_argument_group("question")
-    what = asked.add_mutually_exclusive_group()
+    question = plan.add_argument_group("question")
+    what = question.add_mutually_exclusive_group()
     what.add_argument("--error", type=float, metavar="P", help="accepted probability of a wrong choice (0.05)")
     what.add_argument("--budget", type=int, nargs="+", metavar="N", help="instead: report the error at these budgets")
     what.add_argument("--years", type=float, nargs="+", metavar="Y", help="the same in years, a round per period")
-    asked.add_argument(
+    question.add_argument(
         "--tolerance",
         type=float,
         default=0.0,
         metavar="S",
         help="any arm whose annualised Sharpe ratio is within this of the best one's is a right choice",
     )
-    asked.add_argument(
+    question.add_argument(
         "--objective", choices=get_args(CriterionName), help="criterion of the best arm (sharpe; mean-risk for costs)"
     )
-    asked.add_argument(
+    question.add_argument(
         "--aversion",
         type=float,
         default=1.0,
         metavar="A",
         help="mean that a unit of standard deviation is worth, for mean-risk",
     )
-    asked.add_argument("--L", type=float, help="regulariser (of RSSR: a tenth of the smallest variance per period)")
+    question.add_argument("--L", type=float, help="regulariser (of RSSR: a tenth of the smallest variance per period)")
     work = plan.add_argument_group("simulation")
     work.add_argument(
         "--bootstrap",
@@ -83,7 +83,7 @@ def _plan(options: argparse.Namespace) -> int:
     check_libraries()
     problem = _problem(options)
     with cluster.workers(options) as who:
-        found = plan(
+        result = plan(
             problem,
             error=options.error,
             budget=_budget(options, problem),
@@ -93,9 +93,9 @@ def _plan(options: argparse.Namespace) -> int:
             say=(lambda text: print(text, file=sys.stderr, flush=True)) if sys.stderr.isatty() else None,
             **who,
         )
-    data.present(found, options, options.out)
-    if found.needs and all(need.rounds is None for need in found.needs):
-        print(f"sharpe-bandits: no method reaches an error of {found.target:g} within {found.max_budget:,} "
+    data.present(result, options, options.out)
+    if result.needs and all(need.rounds is None for need in result.needs):
+        print(f"sharpe-bandits: no method reaches an error of {result.target:g} within {result.max_budget:,} "
               "rounds; raise --max-budget or --error", file=sys.stderr)  # fmt: skip
         return 1
     return 0

@@ -133,11 +133,11 @@ class Agent:
     def _repr_html_(self) -> str:
         """The arms as a table, for notebooks."""
         with self._lock:
-            known = zip(self.pulls.items(), self.estimates().values(), self.values().values(), strict=True)
+            records = zip(self.pulls.items(), self.estimates().values(), self.values().values(), strict=True)
         objective = [] if self.policy.objective is None else [type(self.policy.objective).__name__]
         columns = ["arm", "pulls", "mean" if self.direction == "max" else "mean cost", "standard deviation", *objective]
         rows = []
-        for (arm, n), (mean, variance), value in islice(known, _SHOWN):
+        for (arm, n), (mean, variance), value in islice(records, _SHOWN):
             numbers = [mean, math.sqrt(variance), value][: len(columns) - 2]
             rows.append([arm, n, *(None if math.isnan(x) else x for x in numbers)])
         if len(self.arms) > _SHOWN:

@@ -207,7 +207,7 @@ class EliminationAgent(Agent):
             arm_state.reset(self._now)
 
     def _recommend(self) -> Any:
-        chosen = self._accepted
+        accepted = self._accepted
         among = [i for i in self._alive if self._pulls[i] >= 2]
         if len(among) < self._wanted:
             enough = "an arm has" if self._rule.n_recommended == 1 else f"{self._rule.n_recommended} arms have"
@@ -215,9 +215,9 @@ class EliminationAgent(Agent):
         for _ in range(self._wanted):
             best = self._best(among)
             among.remove(best)
-            chosen.append(best)
-        listed = [self.arms[i] for i in sorted(chosen)]
-        return listed if self._rule.n_recommended > 1 else listed[0]
+            accepted.append(best)
+        names = [self.arms[i] for i in sorted(accepted)]
+        return names if self._rule.n_recommended > 1 else names[0]
 
     def _more(self) -> dict[str, Any]:
         sums, kept = self._now.sums, self._now.kept

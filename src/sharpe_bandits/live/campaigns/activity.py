@@ -73,14 +73,16 @@ class Activity:
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = s1 / n
             variance = np.where(n > 1, np.maximum(s2 - n * mean * mean, 0.0) / (n - 1), np.nan)
-            known = Statistics(n, self.centre + mean, variance, *about_the_mean(mean, s2 / n, s3 / n, s4 / n))
+            statistics = Statistics(n, self.centre + mean, variance, *about_the_mean(mean, s2 / n, s3 / n, s4 / n))
         if direction == "min":
-            known = known._replace(mean=-known.mean, third=-known.third)
+            statistics = statistics._replace(mean=-statistics.mean, third=-statistics.third)
         if not self._accumulators:
-            return known
+            return statistics
         seen = np.where(np.isnan(self.features["feature"]), 0, np.arange(len(n))[:, None])
         latest = np.maximum.accumulate(seen, axis=0)
-        return known._replace(**{k: np.take_along_axis(values, latest, axis=0) for k, values in self.features.items()})
+        return statistics._replace(
+            **{k: np.take_along_axis(values, latest, axis=0) for k, values in self.features.items()}
+        )
 
     def _fit(self, until: float, arms: int) -> None:
         """Make room for a time and for arms."""
@@ -106,17 +108,17 @@ class Activity:
         if event.arm not in self._accumulators:
             self._accumulators[event.arm] = FeatureAccumulator(objective)
         sign, z = 1.0 if direction == "max" else -1.0, plain_details(event.details).get("covariate", math.nan)
-        known = self._accumulators[event.arm].add(sign * event.reward, sign * z)
+        statistics = self._accumulators[event.arm].add(sign * event.reward, sign * z)
         place = int((event.at - self.start) / self.width), event.arm
-        for name, value in zip(FEATURE, known, strict=True):
+        for name, value in zip(FEATURE, statistics, strict=True):
             self.features[name][place] = value
 
     def _correct(self, records: Records, upto: int) -> None:
         """Replace rewards that were amended since the last call."""
         events = [event for event in records.events(self.seq, upto) if event.kind == EventKind.AMENDED]
-        told = {row.number: row.told for row in records.decisions(numbers=[event.number or 0 for event in events])}
+        times = {row.number: row.told for row in records.decisions(numbers=[event.number or 0 for event in events])}
         for event in events:
-            details, at = plain_details(event.details), told[event.number or 0] or self.start
+            details, at = plain_details(event.details), times[event.number or 0] or self.start
             place = max(int((at - self.start) / self.width), 0), min(event.arm or 0, ARMS)
             for power, name in enumerate(_SUMS[1:], 1):
                 old, new = details["old"] - self.centre, details["new"] - self.centre

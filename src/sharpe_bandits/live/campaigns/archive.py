@@ -54,18 +54,18 @@ def archive(campaign: Campaign, before: datetime, folder: Path) -> int:
         raise InvalidInputError(f"{folder} exists; choose another folder for the archive")
 
     def write(records: Any) -> tuple[Archive, Archive]:
-        known = records.archive() or Archive(0, [])
-        events = records.events(known.events, records.snapshot()[0])  # opening a campaign needs those after it
-        last = _write(folder, takewhile(lambda event: event.at < before.timestamp(), events)) or known.events
-        return known, Archive(last, [*known.folders, str(folder.absolute())])
+        entry = records.archive() or Archive(0, [])
+        events = records.events(entry.events, records.snapshot()[0])  # opening a campaign needs those after it
+        last = _write(folder, takewhile(lambda event: event.at < before.timestamp(), events)) or entry.events
+        return entry, Archive(last, [*entry.folders, str(folder.absolute())])
 
-    known, archived = storage.read(number, write)
-    if archived.events == known.events:
+    entry, archived = storage.read(number, write)
+    if archived.events == entry.events:
         raise InvalidInputError(
             f"nothing of the campaign {campaign.name!r} that its last snapshot includes is before {before.isoformat()}"
         )
     storage.archive(number, archived)
-    return archived.events - known.events
+    return archived.events - entry.events
 
 
 def _write(folder: Path, events: Iterator[Event]) -> int:

@@ -21,8 +21,8 @@ def first_hash(name: str, settings: str) -> str:
 
 def event_hash(before: str, event: Event, row: DecisionRow | None) -> str:
     """The hash of an event, given the one before; ``row`` is the decision that it makes, if it makes one."""
-    made = None if row is None else [row.key, row.worker, row.expires, row.probability]
-    return _sha256([before, *event[:-1], made])
+    origin = None if row is None else [row.key, row.worker, row.expires, row.probability]
+    return _sha256([before, *event[:-1], origin])
 
 
 class Chain:

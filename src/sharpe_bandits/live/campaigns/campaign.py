@@ -258,8 +258,8 @@ class Campaign(CampaignInterface):
                 self._remarks = state.seq // LEAST, remarks_on(last, state.agent.arms)
             rewards = state.tallies["control"][0] if "control" in state.tallies else 0.0
             if self._control[0] != rewards and state.rules.policy_share == 1:
-                found = records.log(None, 1, Search(None, str(details_text({"tally": "control"}))[1:-1], [], []))
-                self._control = rewards, utc_time(found[0][0].at) if found else None
+                events = records.log(None, 1, Search(None, str(details_text({"tally": "control"}))[1:-1], [], []))
+                self._control = rewards, utc_time(events[0][0].at) if events else None
             until = self._control[1] if state.rules.policy_share == 1 else None
             lead_began = began[0] if began else None
             return status_of(self.name, state, utc_time(now), overdue, lead_began, self._remarks[1], until)

@@ -60,7 +60,9 @@ class Comparison:
         if goal is not None and not isinstance(goal, Mean):
             if goal.has_feature:
                 features = [zip(FEATURE, state.features[name].known, strict=True) for name in ("policy", "control")]
-                pair = [known._replace(**dict(feature)) for known, feature in zip(pair, features, strict=True)]
+                pair = [
+                    statistics._replace(**dict(feature)) for statistics, feature in zip(pair, features, strict=True)
+                ]
             value, interval = _difference(pair, goal)
             if state.sign < 0:
                 value = None if value is None else 0.0 - value
@@ -121,8 +123,8 @@ class ShadowEstimate:
             return None
         others, policy, both = (state.tallies[name] for name in ("others", "shadow", "difference"))
         ends = intervals(moments(both), Mean(), alpha=ALPHA) if both[0] > 1 else None
-        known = ends is not None and math.isfinite(ends.low) and math.isfinite(ends.high)
-        interval = (float(ends.low), float(ends.high)) if known and ends is not None else None
+        is_finite = ends is not None and math.isfinite(ends.low) and math.isfinite(ends.high)
+        interval = (float(ends.low), float(ends.high)) if is_finite and ends is not None else None
         return cls(int(others[0]), others[1], policy[1], interval)
 
     def __str__(self) -> str:

@@ -201,8 +201,8 @@ class Watch:
                 interval = intervals(tally.moments(sums), Mean(), alpha=alpha)
                 low, high = float(interval.low), float(interval.high)
             excess = low - guardrail.limit if guardrail.metric != REWARD or sign < 0 else guardrail.limit - high
-            known = math.isfinite(low) and math.isfinite(high)
-            return excess > 0, excess, seen + (f", interval {low:.4g} to {high:.4g}" if known else "; too early")
+            is_finite = math.isfinite(low) and math.isfinite(high)
+            return excess > 0, excess, seen + (f", interval {low:.4g} to {high:.4g}" if is_finite else "; too early")
         loss = sums[1] if guardrail.kind == "daily_loss" else sums[1] - sums[0]
         return loss > guardrail.limit, loss - guardrail.limit, f"{loss:.4g}"
 

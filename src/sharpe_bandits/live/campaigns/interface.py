@@ -109,8 +109,8 @@ class CampaignInterface(ABC):
         Repeating a reward changes nothing. A different reward for a decision that already has one raises
         :class:`~sharpe_bandits.errors.ConflictError` and changes nothing. Late rewards are accepted.
         """
-        given = {"metrics": metrics, "weight": weight, "covariate": covariate, "seen": seen}
-        more = {name: value for name, value in given.items() if value is not None}
+        measures = {"metrics": metrics, "weight": weight, "covariate": covariate, "seen": seen}
+        more = {name: value for name, value in measures.items() if value is not None}
         self.tell_many([(decision, {"reward": reward, **more} if more else reward)])
 
     def tell_many(
@@ -174,9 +174,9 @@ class CampaignInterface(ABC):
         from .past import past_records
 
         records = past_records(source, self.arms, {"arm": arm, "reward": reward})
-        known = self.numbers_of(str(record.key) for record in records)
+        numbers = self.numbers_of(str(record.key) for record in records)
         self._do_all(records)
-        return len({record.key for record in records} - known.keys())
+        return len({record.key for record in records} - numbers.keys())
 
     def amend(self, decision: Decision | int, reward: float, why: str | None = None, *, by: str | None = None) -> None:
         """Correct a wrong reward: both values stay in the log, and the state becomes what it would be with the new one

@@ -31,8 +31,8 @@ def past_records(source: Any, arms: list[Any], columns: Mapping[str, str]) -> li
                 f"row {place} needs an arm and a reward, in columns {' and '.join(columns.values())}, got "
                 f"{shown(row)}; nothing was recorded"
             )
-        found = {name: row.get(columns.get(name, name)) for name in _COLUMNS}
-        values = {name: _number(x) if name in _NUMBERS else x for name, x in found.items() if x is not None}
+        cells = {name: row.get(columns.get(name, name)) for name in _COLUMNS}
+        values = {name: _number(x) if name in _NUMBERS else x for name, x in cells.items() if x is not None}
         if "key" not in values:
             content = json.dumps([place, {name: str(value) for name, value in sorted(values.items())}])
             values["key"] = f"history-{hashlib.sha256(content.encode()).hexdigest()[:24]}"

@@ -97,8 +97,8 @@ class PostgreSQL(Database):
         statements, arguments = [], []
         for table, (fields, new) in rows.items():
             names = ", ".join(fields)
-            made = f"INSERT INTO {table} (campaign, {names}) SELECT %s, {names} FROM {_rows_of(table)}"
-            statements.append(f"in_{table} AS ({made})")
+            insertion = f"INSERT INTO {table} (campaign, {names}) SELECT %s, {names} FROM {_rows_of(table)}"
+            statements.append(f"in_{table} AS ({insertion})")
             arguments += [campaign, _as_json(fields, new)]
         driver.execute(f"WITH {', '.join(statements)} {last}", (*arguments, *values))
 

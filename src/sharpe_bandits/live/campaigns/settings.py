@@ -210,18 +210,18 @@ def optional_settings() -> dict[str, Field[Any]]:
 
 def checked(policy: Policy | None, arms: Any, options: Options) -> dict[str, Any]:
     """The settings that are not None, checked and in the form in which they are kept (a policy as it is)."""
-    known = optional_settings()
-    given: dict[str, Any] = {}
+    optional = optional_settings()
+    values: dict[str, Any] = {}
     if policy is not None:
-        given["policy"] = check_policy(policy)
+        values["policy"] = check_policy(policy)
     if arms is not None:
-        given["arms"] = check_arms(arms)
+        values["arms"] = check_arms(arms)
     for name, value in options.items():
-        if name not in known:
-            raise unknown("setting of a campaign", name, list(known))
+        if name not in optional:
+            raise unknown("setting of a campaign", name, list(optional))
         if value is not None:
-            given[name] = known[name].metadata["check"](value)
-    return given
+            values[name] = optional[name].metadata["check"](value)
+    return values
 
 
 def policy_from_text(text: str, L: float | None, risk_free: float) -> Policy:

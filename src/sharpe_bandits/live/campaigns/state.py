@@ -193,9 +193,9 @@ class State:
         if kind == EventKind.CHANGED:
             before, self.rules = self.rules, self.rules.changed(details["set"])
             if self.rules.guardrails != before.guardrails:
-                known = {str(watch.guardrail): watch for watch in self.watches}
+                by_name = {str(watch.guardrail): watch for watch in self.watches}
                 rails = [Guardrail(**one) for one in self.rules.guardrails]
-                self.watches = [known.get(str(rail)) or Watch(rail) for rail in rails]
+                self.watches = [by_name.get(str(rail)) or Watch(rail) for rail in rails]
             for watch in self.watches:  # what is resumed is watched anew
                 for arm in before.suspended:
                     if arm not in self.rules.suspended:
@@ -245,9 +245,9 @@ class State:
         """What the policy would have earned in a decision of others: doubly robust, without bias if the propensity is
         right; without one, it is the share of the arm in decisions of others.
         """
-        choice, known = details["choice"], self.tallies.get("others", new_tally())[1]
+        choice, others = details["choice"], self.tallies.get("others", new_tally())[1]
         means = [self.agent._estimate_of_all(i)[0] for i in (choice, arm)]
-        means = [self.agent.as_told(mean) if mean == mean else known for mean in means]
+        means = [self.agent.as_told(mean) if mean == mean else others for mean in means]
         if choice != arm:
             return means[0]
         share = self.choices_of_others.get(arm, 1) / max(sum(self.choices_of_others.values()), 1)
@@ -268,8 +268,8 @@ class State:
     def available(self, among: Iterable[int] | None = None, without: Iterable[int] = ()) -> list[int]:
         """Numbers of the arms that can be played now."""
         suspended = {self.agent.number_of(arm) for arm in self.rules.suspended} | set(without)
-        wanted = None if among is None else set(among)
-        return [i for i in self.agent.active if i not in suspended and (wanted is None or i in wanted)]
+        allowed = None if among is None else set(among)
+        return [i for i in self.agent.active if i not in suspended and (allowed is None or i in allowed)]
 
     def chooser(self, segment: str | None) -> Agent:
         """The agent that chooses: that of the campaign, or that of a segment."""

@@ -297,8 +297,8 @@ def status_of(
     goals = [Mean(), goal]
     sequences = [agent.intervals(one, alpha=1 - CONFIDENCE) if watchable and one is not None else {} for one in goals]
     for i, (arm, statistics) in enumerate(agent.statistics().items()):
-        known = statistics.pulls > 1 and math.isfinite(statistics.variance)
-        value = objective_interval(goal, statistics)[0] if known and goal is not None else None
+        has_variance = statistics.pulls > 1 and math.isfinite(statistics.variance)
+        value = objective_interval(goal, statistics)[0] if has_variance and goal is not None else None
         ends = []
         for one, sequence in zip(goals, sequences, strict=True):
             pair = None
@@ -316,7 +316,7 @@ def status_of(
                 pending[arm],
                 float(agent.as_told(statistics.mean)) if statistics.pulls > 0 else None,
                 ends[0],
-                math.sqrt(statistics.variance) if known else None,
+                math.sqrt(statistics.variance) if has_variance else None,
                 None if value is None else agent.as_told(value),
                 ends[1],
                 arm in state.rules.suspended,
@@ -369,7 +369,9 @@ def status_of(
 def remembers_everything(agent: Agent) -> bool:
     """Whether estimates use all rewards. Those of a policy that forgets follow drifting arms, for which no interval is
     time-uniform."""
-    return all(known.pulls == n for known, n in zip(agent.statistics().values(), agent.pulls.values(), strict=True))
+    return all(
+        statistics.pulls == n for statistics, n in zip(agent.statistics().values(), agent.pulls.values(), strict=True)
+    )
 
 
 def _new_segments(state: State) -> list[str]:

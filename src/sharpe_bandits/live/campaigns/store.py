@@ -125,18 +125,18 @@ class Store:
         names : Iterable[str], optional
             the campaigns; all by default
         """
-        known = {row.name: row for row in self._storage.campaigns()}
-        chosen = list(names) or list(known)
+        campaigns = {row.name: row for row in self._storage.campaigns()}
+        selection = list(names) or list(campaigns)
         adopt = getattr(target._storage, "adopt", None)
         if adopt is None:
             raise InvalidInputError(f"{target.name} cannot take copies: its storage has no adopt()")
-        for name in chosen:
+        for name in selection:
             self.campaign(name)  # raises if there is none, or its policy is not defined
             if target._find(name) is not None:
                 raise _in_use(name, target)
         results = {}
-        for name in chosen:
-            if not self._storage.read(known[name].id, lambda records, row=known[name]: adopt(row, records)):  # type: ignore[misc]
+        for name in selection:
+            if not self._storage.read(campaigns[name].id, lambda records, row=campaigns[name]: adopt(row, records)):  # type: ignore[misc]
                 raise _in_use(name, target)
             results[name] = target.campaign(name).verify()
         return results

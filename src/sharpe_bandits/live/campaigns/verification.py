@@ -141,10 +141,10 @@ def _amended(records: Records, state: State, first: int, settings: Settings, pol
 
     It is replayed from the last of its checkpoints, which are those of this verification, before that decision.
     """
-    kept = {place: one for place, one in state.checkpoints.items() if one[0] < first}
-    _, checkpoint = max(kept.values(), default=(0, None))
+    earlier = {place: one for place, one in state.checkpoints.items() if one[0] < first}
+    _, checkpoint = max(earlier.values(), default=(0, None))
     replayed = State.replayed(lambda start: records.events(start, state.seq), settings, policy, checkpoint)
-    replayed.checkpoints = kept | replayed.checkpoints
+    replayed.checkpoints = earlier | replayed.checkpoints
     return replayed
 
 

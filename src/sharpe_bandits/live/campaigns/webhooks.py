@@ -111,13 +111,13 @@ def _post(url: str, key: str, body: bytes) -> int:
 
 def _address(host: str, port: int) -> str:
     """The address to connect to: checked here and used as it is, so that a second look-up cannot change it."""
-    found = [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-    private = [one for one in found if not ipaddress.ip_address(one).is_global]
+    addresses = [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    private = [one for one in addresses if not ipaddress.ip_address(one).is_global]
     if private and os.environ.get(PRIVATE) != "1":
         raise InvalidInputError(
             f"{host} has the private address {private[0]}; set {PRIVATE}=1 if messages may be sent there"
         )
-    return found[0]
+    return addresses[0]
 
 
 class _Connection(http.client.HTTPSConnection):
