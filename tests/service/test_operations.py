@@ -419,3 +419,23 @@ def test_a_rolling_upgrade_of_two_servers(tmp_path):
         assert campaign.verify().ok
     for served in servers:
         served.stop()
+
+
+def test_the_first_page_says_how_requests_fare(http, app):
+    """Of asks and rewards; reading does not count."""
+
+    def said():
+        return (
+            http.get("/", headers={"Accept": "text/html"}).text.partition('<p id="requests">')[2].partition("</p>")[0]
+        )
+
+    assert said() == ""
+    for _ in range(3):
+        assert http.post("/api/campaigns/desks/decisions", json={}).status_code == 200
+    assert re.search(r"last 3 .* 0 failed", said())
+    app.app.state.service.observer.request(
+        {"method": "POST", "route": type("Route", (), {"path": "/api/x"}), "request_id": "1"}, 503, 9.0
+    )
+    failed = said()
+    assert re.search(r"last 4 .* 1 failed", failed)
+    assert float(re.search(r"99% up to\s+([\d.]+) ms", failed)[1]) > 5000  # the quantile is near the slowest of four
