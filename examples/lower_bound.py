@@ -548,7 +548,7 @@ def _(arm: Normal) -> _Law:
 
 @_law.register
 def _(arm: TruncatedNormal) -> _Law:
-    return _normal(arm, arm.location, math.sqrt(arm.variance_))
+    return _normal(arm, arm.mean_, math.sqrt(arm.variance_))
 
 
 def _normal(arm: Arm, location: float, sd: float) -> _Law:

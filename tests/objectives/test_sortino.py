@@ -123,7 +123,9 @@ def test_a_campaign_and_its_dashboard_show_it(tmp_path):
 
 def test_a_plan_for_it_counts_errors_of_its_own_estimates():
     """The share of runs in which the wrong arm looks best, against the delta method with true moments."""
-    problem = sb.BestArmProblem(sb.Bandit([sb.Normal(0.5, sd=1.0), sb.Normal(0.3, sd=0.8)]), 252.0, GOAL, "two arms")
+    problem = sb.BestArmProblem.from_sharpes(
+        [0.5, 0.375], volatility=[1.0, 0.8], periods_per_year=1.0, objective=GOAL
+    )  # means 0.5 and 0.3
     assert problem.best == (0,)
     known = GOAL.statistics(np.random.default_rng(1).normal([0.5, 0.3], [1.0, 0.8], (400_000, 2)))
     value, error = GOAL.value(known), GOAL.standard_error(known._replace(pulls=100.0))
