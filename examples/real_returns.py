@@ -16,7 +16,7 @@ from sharpe_bandits.returns.replay import Replay
 
 WIDTH = 120
 #: Orders of the stocks in which a policy is replayed.
-RUNS = 25
+RUNS = 100
 
 
 def show(title: str, replay: Replay) -> None:
