@@ -42,6 +42,11 @@ WITH_OPTIONS = (
     sb.UCBRSSR, sb.ScaleFreeUCB, sb.ScaleFreeTS, sb.ScaleFreeIMED, sb.policies.SlidingWindowUCB, sb.policies.DiscountedUCB, sb.SHSR,
     sb.policies.EpsilonGreedy, sb.policies.NPTS, sb.policies.SuccessiveAcceptsRejects,
 )  # fmt: skip
+#: Objectives of more than mean and variance: a feature kept as sums, and kept rewards.
+WITH_FEATURES = [
+    sb.ScaleFreeUCB(objective=sb.objectives.Sortino(L=0.1, target=0.5), name="SF-UCB, Sortino"),
+    sb.ScaleFreeUCB(objective=sb.objectives.CVaR(alpha=0.2), name="SF-UCB, CVaR"),
+]
 #: So do rewards that are indexed by round.
 BY_ROUND = ("autoregressive", "switching")
 #: So does another generator of random numbers.
@@ -66,7 +71,7 @@ def of_result(result):
 
 def simulations(part=slice(None)):
     """Digests of simulations and traces, by policy, bandit and option."""
-    for policy in EVERY_POLICY[part]:
+    for policy in [*EVERY_POLICY, *WITH_FEATURES][part]:
         for bandit_name, bandit in BANDITS.items():
             if bandit_name in BY_ROUND and type(policy) not in WITH_OPTIONS:
                 continue
@@ -97,7 +102,7 @@ def identifications(part=slice(None)):
 def agents(part=slice(None)):
     """Digests of what agents choose with rewards told at once and late, and of their estimates."""
     draws = np.random.default_rng(11).gamma(2.0, 0.5, size=(3, 400)).round(6) * [[1.0], [1.1], [0.9]]
-    for policy in [*EVERY_POLICY, sb.policies.LUCB(L=0.5), sb.TopTwo(L=0.5)][part]:
+    for policy in [*EVERY_POLICY, *WITH_FEATURES, sb.policies.LUCB(L=0.5), sb.TopTwo(L=0.5)][part]:
         for late in (0, 6):
             agent = policy.agent(arms=["a", "b", "c"], horizon=300, seed=5)
             pending, asked = [], []

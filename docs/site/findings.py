@@ -19,7 +19,7 @@ JOINT = {"V": "Fig4a"}
 HEADINGS = {
     "the paper's experiments": "What the paper says of its experiments",
     "the paper's theory": "What its theory says",
-    "other papers": "What two other papers say",
+    "other papers": "What three other papers say",
     "ours": "What we add",
 }
 #: The figures that the page shows under a heading.

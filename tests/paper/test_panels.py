@@ -451,6 +451,23 @@ def test_the_panels_of_theorems_meet_their_assumptions():
             assert not printed.vacuous
 
 
+def call_variance(volatility):
+    """The variance of a call's payoff, one month, at the money, drift 5%: partial moments of a lognormal price."""
+    m, sd, normal = (0.05 - volatility**2 / 2) / 12, volatility / math.sqrt(12), scipy.stats.norm.cdf
+    one, price, square = (math.exp(k * m + (k * sd) ** 2 / 2) * normal(m / sd + k * sd) for k in range(3))
+    return square - 2 * price + one - (price - one) ** 2
+
+
+@pytest.mark.parametrize("id", ["S5", "S6"])
+def test_a_hundred_call_options(id):
+    for case in panel(id, "paper").cases:
+        c, gap = case.names.get("c", 1), case.names["gap"]
+        volatilities = np.array([0.6, *np.linspace(0.6 - gap, 0.1, 99)])
+        expected = [c**2 * call_variance(volatility) for volatility in volatilities]
+        assert case.environment.variances == pytest.approx(expected, rel=0.005)  # of a thousand quantiles
+        assert case.objective == sb.objectives.Variance()
+
+
 def test_ids_of_claims_are_unique_within_a_profile():
     for profile in BOTH:
         ids = [claim.id for p in panels(None, profile) for claim in p.claims]

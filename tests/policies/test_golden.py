@@ -313,6 +313,11 @@ GOLDEN = [
     (sb.policies.ThompsonSampling(variance=2.0), thompson(2.0), mean_alone),
     (sb.policies.MTS(), lambda record, played, draws: theta(record, draws), mean_alone),
     (sb.policies.VTS(), lambda record, played, draws: -1 / tau(record, draws), mean_variance(0.0)),
+    (
+        sb.policies.VTS(largest=True, name="VTS, largest"),
+        lambda record, played, draws: 1 / tau(record, draws),
+        lambda mean, variance: variance,
+    ),
     (sb.policies.UCB1(), lambda record, played, draws: record.mean + epsilon(record, played), mean_alone),
     (sb.policies.MVLCB(rho=0.05), mv_lcb(0.05, HORIZON), mean_variance(0.05)),
     (sb.policies.EpsilonGreedy(sb.RSSR(L=0.5), epsilon=0.3), epsilon_greedy(rssr(0.5), 0.3), rssr(0.5)),

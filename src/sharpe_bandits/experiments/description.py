@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,8 @@ _WORDS = ("name", "form", "confidence", "sign", "undefined", "undefined_width", 
 _SHARED = ("title", "metric", "checkpoints", "sweep", "cases", "runs", "seed")
 #: Maximum numbers of cases, of arms that one table of a description makes, and of checkpoints of a curve.
 MOST_CASES, MOST_ARMS, MOST_CHECKPOINTS = 1_000, 10_000, 10_000
+#: Number of equally likely values of ``z``, a standard normal variable, in an Empirical arm.
+NORMAL_VALUES = 1_000
 _KINDS = {"arm": catalogue.arms, "policy": catalogue.policies, "objective": catalogue.objectives}
 
 
@@ -244,9 +248,16 @@ def _arms(entry: dict[str, Any], names: dict[str, Any], before: int) -> Iterator
     repeat = _whole("repeat", {"repeat": max(lengths), **entry}, names, 1, MOST_ARMS)
     if columns and repeat > max(lengths):
         raise InvalidInputError(f"repeat asks for {repeat} arms, but a list has only {max(lengths)} values")
+    draws = {"z": _normal_quantiles()} if rest.get("kind") == "Empirical" else {}
     for j in range(repeat):
         row = {key: column[j] for key, column in columns.items()}
-        yield _build("arm", {**rest, **row}, {**names, "i": before + j + 1})
+        yield _build("arm", {**rest, **row}, {**names, **draws, "i": before + j + 1})
+
+
+@cache
+def _normal_quantiles() -> np.ndarray:
+    """Equally likely values of a standard normal variable: values of Empirical arms are functions of them."""
+    return np.array([NormalDist().inv_cdf((j + 0.5) / NORMAL_VALUES) for j in range(NORMAL_VALUES)])
 
 
 def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -> RandomBandit:

@@ -15,7 +15,7 @@ from ..arms.bandit import Bandit
 from ..arms.base import Arm
 from ..arms.uniform import Uniform
 from ..experiments.description import Case
-from ..experiments.panel import PROMISED, PROMISED_RATE, PanelResult
+from ..experiments.panel import PROMISED, PROMISED_RATE, Panel, PanelResult
 from ..experiments.verdicts import (
     CONFIDENCE,
     FAILS,
@@ -114,9 +114,14 @@ def examine(result: PanelResult, findings: TheoryFindings, runs: int, seed: int)
     if panel.metric == "regret":
         rows += _plotted_rows(result)
         _add(lambda one, into: _growth(one, into, runs, seed), result, findings)
-    if any(statements().get(claim.statement, {}).get("source") == "experiments" for claim in panel.claims):
+    if "experiments" in _sources(panel):
         _same_arm(result, runs, seed, findings)
         _evident(result, findings)
+
+
+def _sources(panel: Panel) -> set[str]:
+    """Whose claims a panel tests."""
+    return {statements().get(claim.statement, {}).get("source", "") for claim in panel.claims}
 
 
 def _add(
@@ -198,7 +203,8 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
                     if verdict == FAILS and kind == "regret":
                         share = study[policy.name].locked_in(study.objective, CONFIDENCE).mean
                         locked += [f"{share:.1%} ({case.label}, n = {case.horizon:,})"] if share >= 0.0005 else []
-    if not panel.profile or not (judged or (silent and kind == "probability")):
+    of_others = "others" in _sources(panel)
+    if not panel.profile or not (judged or (silent and kind == "probability" and not of_others)):
         return None
     names = " and of ".join(judged or silent)
     says = f"The printed bound of {names} holds where it is not vacuous"

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from .._support.validation import not_negative, one_of, positive, regulariser
-from ..objectives import RSSR, Mean, MeanVariance, Objective, SharpeLike
+from .._support.validation import not_negative, one_of, positive, regulariser, true_or_false
+from ..objectives import RSSR, Mean, MeanVariance, Objective, SharpeLike, Variance
 from ..play.statistics import ArmRecord
 from ..play.streams import BESIDE_GAMMA, gamma, gamma_branch_free, log, normal, uniform
 from .base import PAPER, IndexPolicy
@@ -41,6 +41,10 @@ def mts(arm: ArmRecord, t: int) -> float:
 
 def vts(arm: ArmRecord, t: int) -> float:
     return -sampled_variance(arm)
+
+
+def vts_largest(arm: ArmRecord, t: int) -> float:
+    return sampled_variance(arm)
 
 
 def mvts(arm: ArmRecord, t: int, rho: float) -> float:
@@ -105,14 +109,26 @@ class MTS(IndexPolicy):
 
 @dataclass(frozen=True)
 class VTS(IndexPolicy):
-    r"""VTS: Thompson sampling for the smallest variance, argmax of :math:`-1/\tau`."""
+    r"""VTS: Thompson sampling for the smallest variance, argmax of :math:`-1/\tau`; with ``largest``, as in
+    "Variance-Optimal Arm Selection" (arXiv:2505.11985), for the largest variance, argmax of :math:`1/\tau`.
+    """
 
     title: ClassVar[str] = "VTS"
     citation: ClassVar[str] = "Zhu & Tan, Thompson Sampling Algorithms for Mean-Variance Bandits, 2020, VTS"
     branch_free: ClassVar[dict[Callable[..., Any], Callable[..., Any]]] = {gamma: gamma_branch_free}
 
-    objective = MeanVariance(0.0)
-    formula = staticmethod(vts)
+    largest: bool = False
+
+    def check(self) -> None:
+        true_or_false("largest", self.largest)
+
+    @property
+    def objective(self) -> Objective:
+        return Variance() if self.largest else MeanVariance(0.0)
+
+    @property
+    def formula(self) -> Callable[..., Any]:
+        return vts_largest if self.largest else vts
 
 
 @dataclass(frozen=True)
