@@ -14,6 +14,7 @@ from .records import (
     LogEntry,
     details_text,
     history_schema,
+    microseconds,
     plain_details,
     user_key,
     utc_time,
@@ -72,7 +73,7 @@ def history(records: Records, arms: list[Any], first: int, last: int | None) -> 
                 values = [one.get(name) for one in parsed[source]]
                 columns[name] = [x and details_text(x) for x in values] if column["pairs"] else values
         for name in _TIMES:
-            columns[name] = [None if t is None else round(t * 1e6) for t in columns[name]]
+            columns[name] = [None if t is None else microseconds(t) for t in columns[name]]
         batches.append(pa.record_batch([pa.array(columns[field.name], field.type) for field in schema], schema=schema))
     return pa.Table.from_batches(batches, schema=schema)
 
