@@ -148,7 +148,7 @@ def test_an_agent_warns_of_a_ratio_of_costs():
         sb.errors.RewardWarning, match=r"minus the costs.*RSSR, and the mean of every arm is below 0.*MeanRisk"
     ):
         play_in_turn(agent)
-    assert "direction=" not in agent.reward_warning()
+    assert "direction=" not in agent._reward_warning()
 
 
 # --- campaigns --------------------------------------------------------------------------------------------------------

@@ -35,6 +35,8 @@ def is_whole(value: Any) -> bool:
 
 def real(value: Any) -> float:
     """``value`` as a float; NaN if it is not a real number, or an integer too large for a float."""
+    if type(value) is float:
+        return value
     try:
         return float(value) if is_number(value) else math.nan
     except Exception:  # third-party number types may fail in any way

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .formulas import draws_normals, has_exact_fallback, index, index_branch_free, keeps_lead, score, value
-from .state import INDEX, LAST, PENDING, PULLS, SCORE, sums_of
+from .state import INDEX, LAST, PENDING, PULLS, SCORE, rounds_remembered, state_of, sums_of
 from .statistics import radius, record_of
 from .streams import POLICY, fold, normal, stream_key
 
@@ -138,10 +138,21 @@ def choose(state, decision, seed, run, arguments):
     return largest_index(state, decision.least, decision.counted)
 
 
-def count_choices(draws, state, decision, seed, arguments, counts):
-    """Count the choices of :func:`choose` over ``draws`` independent draws of the policy's own randomness."""
+def ask(memory, rule, t, pending, number, seed, run, arguments):
+    """:func:`choose`, for an agent after ``t`` rewards with ``pending`` pulls without one; ``rule``: window, discount,
+    and what a :class:`Decision` has from ``least`` to ``counted``.
+    """
+    window, discount, least, end_of_pilot, counted = rule
+    state = state_of(*memory)
+    rounds = rounds_remembered(state.sums, pending, t, window, discount)
+    decision = Decision(t + pending, rounds, least, end_of_pilot, counted, number)
+    return choose(state, decision, seed, run, arguments)
+
+
+def count_choices(memory, rule, t, pending, number, seed, draws, arguments, counts):
+    """Count the choices of :func:`ask` over ``draws`` independent draws of the policy's own randomness."""
     for run in range(1, draws + 1):
-        a = choose(state, decision, seed, run, arguments)
+        a = ask(memory, rule, t, pending, number, seed, run, arguments)
         if a < 0:
             return a
         counts[a] += 1

@@ -48,14 +48,14 @@ class ArmState(NamedTuple):
     ----------
     sums : Sums
         sums over the rewards that are remembered
-    seen : np.ndarray
-        number of rewards, including forgotten ones
     pending : np.ndarray
         number of pulls whose rewards are not known yet
-    active : np.ndarray
-        whether the arm may be played
     last : np.ndarray
         rounds played when its statistics last changed
+    seen : np.ndarray
+        number of rewards, including forgotten ones
+    active : np.ndarray
+        whether the arm may be played
     kept : np.ndarray
         numbers kept by statistics, ``kept[arm, cell, 0]``
     window : np.ndarray
@@ -65,13 +65,18 @@ class ArmState(NamedTuple):
     """
 
     sums: Sums
-    seen: np.ndarray
     pending: np.ndarray
-    active: np.ndarray
     last: np.ndarray
+    seen: np.ndarray
+    active: np.ndarray
     kept: np.ndarray
     window: np.ndarray
     rows: np.ndarray
+
+    @property
+    def memory(self):
+        """The arrays that all others are views of: what compiled code takes from Python ten times faster than this."""
+        return self[3:]
 
 
 class Rule(NamedTuple):
@@ -103,12 +108,17 @@ def sums_of(rows, arms):
     )  # fmt: skip
 
 
+def state_of(seen, active, kept, window, rows):
+    """The state with this memory."""
+    arms = seen.size
+    return ArmState(sums_of(rows, arms), rows[PENDING, :arms], rows[LAST, :arms], seen, active, kept, window, rows)
+
+
 def new_state(arms, cells, window):
     """The state before the first round; ``cells``: numbers that statistics keep of each arm."""
-    rows = zeros((ROWS, -(-arms // PADDED) * PADDED))
-    state = ArmState(
-        sums_of(rows, arms), zeros(arms, np.int64), rows[PENDING, :arms], zeros(arms, np.bool_), rows[LAST, :arms],
-        zeros((arms, cells, 1)), zeros((max(window, 1), arms)), rows,
+    state = state_of(
+        zeros(arms, np.int64), zeros(arms, np.bool_), zeros((arms, cells, 1)), zeros((max(window, 1), arms)),
+        zeros((ROWS, -(-arms // PADDED) * PADDED)),
     )  # fmt: skip
     state.active[:] = True
     reset(state)
@@ -216,6 +226,13 @@ def forget(sums, recent, t, window, discount):
                     if recent[p, i] == recent[p, i]:
                         recent[p, i] -= shift
                         add(sums, i, recent[p, i], 1.0)
+
+
+def tell(memory, i, x, z, t, window, discount, objective):
+    """What an agent does with a reward: :func:`forget`, then :func:`observe`."""
+    state = state_of(*memory)
+    forget(state.sums, state.window, t, window, discount)
+    observe(state, i, x, z, t, window, objective)
 
 
 def rounds_remembered(sums, pending, t, window, discount):

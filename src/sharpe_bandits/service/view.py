@@ -167,7 +167,7 @@ def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) 
         row["errors"] = {"sharpe": _half(ratio_interval), "value": _half(value_interval)}
         if sequence:  # of the ratio itself, of which larger is better also for costs
             ends = finite_ends(sequence[k])
-            row["sharpe_interval"] = None if ends is None else agent.interval_as_told(ends)
+            row["sharpe_interval"] = None if ends is None else agent._interval_as_told(ends)
         row["heavy_tailed"] = bool(sequence) and sequence[k].heavy_tailed
         row["sharpe"] = None if ratio is None else scale * ratio
         row["sharpe_interval"] = row["sharpe_interval"] and [scale * end for end in row["sharpe_interval"]]

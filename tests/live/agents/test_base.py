@@ -300,7 +300,7 @@ def test_after_preparation_nothing_is_compiled(policy):
 
     agent = policy.agent(4, horizon=60, seed=1)
     state = agent.to_json()
-    agent.prepare()
+    agent._prepare()
     assert agent.to_json() == state
     ready = kernels()
     while not agent.done:

@@ -18,7 +18,7 @@ from ..._support.display import html_table
 from ..._support.names import check_name
 from ..._support.plain_data import plain
 from ..._support.validation import is_number, is_supported_reward, real, unsupported_reward, whole
-from ...confidence_sequences import Evidence, Interval, Leader, evidence_above, intervals, leader
+from ...confidence_sequences import Evidence, Interval, Leader, evidence_above, intervals, leader, probably_best
 from ...errors import (
     CampaignOverError,
     InvalidInputError,
@@ -122,13 +122,13 @@ class Agent:
     def __repr__(self) -> str:
         return f"<agent of {self.policy.name}: {len(self.arms)} arms, {self.t} rounds played>"
 
-    def as_told(self, reward: float) -> float:
+    def _as_told(self, reward: float) -> float:
         """A reward in the direction in which callers tell it: minus the reward for costs. The way back is the same."""
         return reward if self.direction == "max" else 0.0 - reward  # not -reward, which may be -0.0
 
-    def interval_as_told(self, ends: tuple[float, float]) -> tuple[float, float]:
+    def _interval_as_told(self, ends: tuple[float, float]) -> tuple[float, float]:
         """An interval of rewards in the direction in which callers tell them."""
-        return ends if self.direction == "max" else (self.as_told(ends[1]), self.as_told(ends[0]))
+        return ends if self.direction == "max" else (self._as_told(ends[1]), self._as_told(ends[0]))
 
     def _repr_html_(self) -> str:
         """The arms as a table, for notebooks."""
@@ -161,7 +161,7 @@ class Agent:
         with self._lock:
             estimates = [self._estimate(i) for i in range(len(self.arms))]
         pairs = zip(self.arms, estimates, strict=True)
-        return {arm: (self.as_told(mean), variance) for arm, (mean, variance) in pairs}
+        return {arm: (self._as_told(mean), variance) for arm, (mean, variance) in pairs}
 
     def intervals(self, objective: Objective | None = None, *, alpha: float = 0.05) -> dict[Any, Interval]:
         """Time-uniform confidence intervals for the objective of every arm: with probability 1 - alpha they hold for
@@ -178,7 +178,7 @@ class Agent:
         columns = sequence.estimate, sequence.low, sequence.high, sequence.heavy_tailed
         rows = zip(arms, *(column.tolist() for column in columns), strict=True)
         return {
-            arm: Interval(self.as_told(estimate), *self.interval_as_told((low, high)), heavy)
+            arm: Interval(self._as_told(estimate), *self._interval_as_told((low, high)), heavy)
             for arm, estimate, low, high, heavy in rows
         }
 
@@ -207,7 +207,8 @@ class Agent:
         the first of these rounds since which it always was. It is None if another ``objective`` or ``alpha`` is given.
         """
         with self._lock:
-            best = self._leader(objective, 0.05 if alpha is None else alpha)
+            level = 0.05 if alpha is None else alpha
+            best = leader(self._statistics(self._all), self._objective(objective), alpha=level, among=self._active)
             watched, round_ = self._leading, self.t
         since = None
         if objective is None and alpha is None and best.probably_best:
@@ -228,16 +229,13 @@ class Agent:
         """The number of the arm that was probably best at the agent's last check, and since which round; or None."""
         return self._leading
 
-    def _leader(self, objective: Objective | None = None, alpha: float = 0.05) -> Leader:
-        return leader(self._statistics(self._all), self._objective(objective), alpha=alpha, among=self._active)
-
     def _look(self) -> None:
         """Record which arm is probably best, and since which round."""
-        best = self._leader()
-        if not best.probably_best:
+        best = probably_best(self._statistics(self._all), self.objective, among=self._active)
+        if best is None:
             self._leading = None
-        elif self._leading is None or self._leading[0] != best.arm:
-            self._leading = best.arm, self.t
+        elif self._leading is None or self._leading[0] != best:
+            self._leading = best, self.t
 
     def statistics(self) -> dict[Any, Statistics]:
         """What the estimates of each arm are computed from (see :class:`sharpe_bandits.objectives.Statistics`); NaN if
@@ -291,7 +289,7 @@ class Agent:
     def cancel(self, arm: Any) -> None:
         """Cancel a pending pull of ``arm`` that will not be played."""
         with self._lock:
-            self._withdraw(self.number_of(arm))
+            self._withdraw(self._number_of(arm))
 
     def add_arm(self, arm: str) -> None:
         """Add an arm; it starts with its pilot."""
@@ -309,7 +307,7 @@ class Agent:
 
     def retire_arm(self, arm: Any) -> None:
         """Stop playing ``arm``; rewards of its pending pulls are still recorded."""
-        i = self.number_of(arm)
+        i = self._number_of(arm)
         with self._lock:
             self._check_arms_may_change(len(self.arms))
             if self._active[i] and self._active.sum() == 1:
@@ -323,17 +321,17 @@ class Agent:
         ``covariate`` is what was seen in that round whichever arm was played, such as the return of the market; for
         objectives that use one, such as :class:`~sharpe_bandits.objectives.Adjusted`.
         """
-        i = self.number_of(arm)
-        z = self.check_covariate(covariate)
+        i = self._number_of(arm)
+        z = self._check_covariate(covariate)
         x = self._checked_reward(i, reward)
         with self._lock:
             self._tell(i, x, z)
-            if self._pending[i]:
+            if self._state.pending[i]:
                 self._end(i)
             else:  # a round that the caller chose to play
                 self.asked += 1
             due = not self._warned and self.t % (MIN_PULLS_FOR_WARNING * len(self.arms)) == 0
-            warning = self.reward_warning() if due else None
+            warning = self._reward_warning() if due else None
             self._warned |= warning is not None
         if warning is not None:
             warnings.warn(warning, RewardWarning, stacklevel=2)
@@ -344,9 +342,9 @@ class Agent:
         if not is_supported_reward(x):
             problem = unsupported_reward(reward, f"a reward of arm {self.arms[i]!r}")
             raise InvalidInputError(f"{problem}; nothing was recorded")
-        return self.as_told(x)
+        return self._as_told(x)
 
-    def check_covariate(self, covariate: float | None) -> float:
+    def _check_covariate(self, covariate: float | None) -> float:
         """The covariate of a round, NaN if there is none; raises unless it is what the objective needs."""
         objective = self.policy.objective
         if objective is None or not objective.needs_covariate:
@@ -363,9 +361,9 @@ class Agent:
                 f"{objective!r} needs the covariate of every round, a finite number, got {shown(covariate)}; pass "
                 "covariate=..., what was seen in that round whichever arm was played; nothing was recorded"
             )
-        return self.as_told(z)
+        return self._as_told(z)
 
-    def reward_warning(self) -> str | None:
+    def _reward_warning(self) -> str | None:
         """A warning, with the remedy, if the policy cannot handle the rewards so far; otherwise None.
 
         :meth:`tell` issues it once.
@@ -398,7 +396,7 @@ class Agent:
         used = self._takes(i)
         if used:
             needs = self.policy.objective is not None and self.policy.objective.needs_covariate
-            self._tell(i, self._checked_reward(i, reward), self.check_covariate(covariate if needs else None))
+            self._tell(i, self._checked_reward(i, reward), self._check_covariate(covariate if needs else None))
         if pending:
             self._end(i)
         return used
@@ -408,7 +406,7 @@ class Agent:
         self._check_pending(i)
         self._end(i)
 
-    def prepare(self) -> None:
+    def _prepare(self) -> None:
         """Compile the functions behind ask and tell, without changing the agent.
 
         For callers that must not wait for the compiler later, such as a campaign that holds a lock.
@@ -420,7 +418,7 @@ class Agent:
         return Sums(four, zero, four.copy(), zero.copy(), four.copy(), zero.copy())
 
     @contextmanager
-    def only(self, arms: Iterable[int]) -> Iterator[None]:
+    def _only(self, arms: Iterable[int]) -> Iterator[None]:
         """Inside it, the agent chooses among these arms, given by number."""
         with self._lock:
             active = self._active.copy()
@@ -437,7 +435,7 @@ class Agent:
         with self._lock:
             return [int(i) for i in np.flatnonzero(self._active)]
 
-    def number_of(self, arm: Any) -> int:
+    def _number_of(self, arm: Any) -> int:
         """The number of an arm."""
         try:
             return self._place[arm]
@@ -455,12 +453,12 @@ class Agent:
         return self._choose()
 
     def _begin(self, i: int) -> None:
-        self._pending[i] += 1
+        self._state.pending[i] += 1
         self._n_pending += 1
         self.asked += 1
 
     def _end(self, i: int) -> None:
-        self._pending[i] -= 1
+        self._state.pending[i] -= 1
         self._n_pending -= 1
 
     def _check_pending(self, i: int) -> None:
@@ -497,7 +495,8 @@ class Agent:
         self._check_due(i)
         self._record(i, x, z)
         self.t += 1
-        self._maximum[i] = max(self._maximum[i], x)
+        if x > self._maximum[i]:
+            self._maximum[i] = x
         self._after(i, x, z)
         if self.t % max(_LOOK, len(self.arms), 1 << max(self.t.bit_length() - 7, 0)) == 0:
             self._look()
@@ -564,7 +563,7 @@ class Agent:
         with self._lock:
             enough = [objective is not None and self._state.sums.pulls[i] > 1 for i in range(len(self.arms))]
             return {
-                arm: self.as_told(self._value(objective, i)) if objective is not None and enough[i] else math.nan
+                arm: self._as_told(self._value(objective, i)) if objective is not None and enough[i] else math.nan
                 for i, arm in enumerate(self.arms)
             }
 

@@ -168,7 +168,7 @@ class EliminationAgent(Agent):
         while not self._over and not self._due.any():
             self._end_phase()
 
-    def prepare(self) -> None:
+    def _prepare(self) -> None:
         with self._lock:
             alive, (pulls, keep) = np.arange(len(self.arms)), self._phases[0][:2]
             objective, quota = self._objective_arguments, np.zeros(keep, np.int64)

@@ -62,7 +62,7 @@ class FixedConfidenceAgent(Agent):
         # Further pulls of the due arms also help to judge: the bounds hold however arms are played.
         return min(self._pair, key=lambda i: self._pending[i])
 
-    def prepare(self) -> None:
+    def _prepare(self) -> None:
         with self._lock:
             self._judgement(self._example_sums(), np.zeros(2, np.int64))
 

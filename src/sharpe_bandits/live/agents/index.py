@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,6 @@ from ...errors import InvalidInputError
 from ...objectives import Mean
 from ...play import choose, formulas
 from ...play import state as arm_state
-from ...play.choose import Decision
 from ...play.statistics import StatisticsLayout, layout_for
 from ...policies.base import NO_FORGETTING, IndexPolicy
 from ...simulation.compiler import specialise
@@ -53,18 +52,27 @@ class IndexAgent(Agent):
         super().__init__(policy, arms, horizon, seed)
         if policy.needs_horizon and horizon is None:
             raise InvalidInputError(f"{policy.name} needs to know the number of rounds; pass horizon=...")
-        k = len(self.arms)
-        self._pilot = policy.pilot(self.horizon, k)
-        #: Whether all arms are known to have the rewards of their pilot.
-        self._piloted = False
-        self._arguments: tuple[Any, ...] | None = None
-        self._room = 0
+        #: The agent's :func:`~sharpe_bandits.play.state.tell`, compiled, once a choice has loaded the compiler.
+        self._tell_compiled: Any = None
+        self._forgetting = policy.forgetting
+        self._seed = np.uint64(self.seed)
+        self._random = IndexFamily().is_random(policy)
+        self._set_pilot()
+        self._arguments: tuple[Any, ...] = ()
+        self._room = -1
         check_index(policy, horizon or 1000, 0.0)
         self._bindings = {
             **policy_bindings(policy, horizon),
             formulas.value: (policy.objective or Mean()).record_formula,
         }
-        self._random = IndexFamily().is_random(policy)
+
+    def _set_pilot(self) -> None:
+        k = len(self.arms)
+        self._pilot = self._rule.pilot(self.horizon, k)
+        #: Whether all arms are known to have the rewards of their pilot.
+        self._piloted = False
+        counted = 0.0 if self._random else 1.0
+        self._rule_numbers = (*self._forgetting, self._rule.least_pilot, self._pilot * k, counted)
 
     def _layout(self) -> StatisticsLayout:
         return layout_of(self._rule)
@@ -72,32 +80,26 @@ class IndexAgent(Agent):
     # Kernels are compiled when first needed, so that inspecting an agent does not wait for the compiler.
 
     @cached_property
-    def _chosen(self) -> Any:
-        return specialise(choose.choose, self._bindings)
+    def _ask(self) -> Any:
+        self._tell_compiled = specialise(arm_state.tell, self._layout().bindings)
+        return specialise(choose.ask, self._bindings)
 
     @cached_property
-    def _counted(self) -> Any:
+    def _count_choices(self) -> Any:
         return specialise(choose.count_choices, self._bindings)
 
-    def prepare(self) -> None:
+    def _prepare(self) -> None:
         with self._lock, suppress(InvalidInputError):  # an index that is NaN is reported by ask
-            self._evaluate(self._choice)
+            self._evaluate(self._ask, 0)
             if self._random:
-                self._evaluate(self._count_into(np.zeros(len(self.arms))))
-
-    def _choice(self, decision: Decision) -> int:
-        seed, arguments = np.uint64(self.seed), self._formula_arguments()
-        return int(call_kernel(self.policy, self._chosen, self._state, decision, seed, 0, arguments))
-
-    def _count_into(self, shares: np.ndarray) -> Callable[[Decision], int]:
-        seed, arguments = np.uint64(self.seed), self._formula_arguments()
-        return lambda decision: call_kernel(
-            self.policy, self._counted, DRAWS, self._state, decision, seed, arguments, shares
-        )
+                self._evaluate(self._count_choices, DRAWS, np.zeros(len(self.arms)))
+        with self._lock:
+            copy = tuple(array.copy() for array in self._state.memory)
+            self._tell_compiled(copy, 0, 0.0, math.nan, 0, *self._forgetting, self._objective_arguments)
 
     def _choose(self) -> int:
-        i = self._due_for_pilot()
-        return self._evaluate(self._choice) if i is None else i
+        i = None if self._piloted else self._due_for_pilot()
+        return self._evaluate(self._ask, 0) if i is None else i
 
     def _due_for_pilot(self) -> int | None:
         """The arm that the pilot plays next; None once every arm was handed out often enough.
@@ -107,8 +109,6 @@ class IndexAgent(Agent):
         the game (``play.choose.least_served``): in simulations every reward comes in the end, and with long delays it
         would change their choices.
         """
-        if self._piloted:
-            return None
         served = np.where(self._active, self._pulls + self._pending, math.inf)
         i = int(np.argmin(served))
         if served[i] < self._pilot:
@@ -123,30 +123,34 @@ class IndexAgent(Agent):
         return None
 
     def _shares(self, first: int) -> np.ndarray:
-        if not self._random or self._due_for_pilot() is not None:
+        if not self._random or (not self._piloted and self._due_for_pilot() is not None):
             return super()._shares(first)
         shares = np.zeros(len(self.arms))
-        self._evaluate(self._count_into(shares))
+        self._evaluate(self._count_choices, DRAWS, shares)
         return shares / DRAWS
 
-    def _evaluate(self, choose: Callable[[Decision], int]) -> int:
-        """Call a compiled function for the current decision."""
-        t, pilot = self.t + self._n_pending, self._pilot * len(self.arms)
-        counted = 0.0 if self._random else 1.0
-        decision = Decision(t, self._rounds(), self._rule.least_pilot, pilot, counted, self.asked)
-        choice = choose(decision)
+    def _evaluate(self, kernel: Any, draws: int, *counts: np.ndarray) -> int:
+        """Call a compiled function for the current decision; ``draws``: the number of one, or how many."""
+        t, pending = self.t, self._n_pending
+        arguments = self._formula_arguments(t + pending)
+        choice: int = call_kernel(
+            self.policy, kernel, self._state.memory, self._rule_numbers, t, pending, self.asked, self._seed, draws,
+            arguments, *counts,
+        )  # fmt: skip
         if choice < 0:
             i = -1 - choice
             mean, variance = self._estimate(i)
             raise InvalidInputError(
                 f"the index of {self.policy.name} is not a number for arm {self.arms[i]!r} (pulls {self._pulls[i]:g}, "
-                f"mean {self.as_told(mean)!r}, variance {variance!r}) after {self.t} rounds"
+                f"mean {self._as_told(mean)!r}, variance {variance!r}) after {self.t} rounds"
             )
         return choice
 
-    def _rounds(self) -> float:
-        """The number of rounds for the confidence radius."""
-        return float(self.t + self._n_pending)
+    def _record(self, i: int, x: float, z: float) -> None:
+        if self._tell_compiled is None:
+            super()._record(i, x, z)
+        else:
+            self._tell_compiled(self._state.memory, i, x, z, self.t, *self._forgetting, self._objective_arguments)
 
     def _check_arms_may_change(self, count: int) -> None:
         if self.horizon is not None:
@@ -154,12 +158,10 @@ class IndexAgent(Agent):
 
     def _grow(self) -> None:
         super()._grow()
-        k = len(self.arms)
-        self._pilot, self._piloted = self._rule.pilot(self.horizon, k), False
+        self._set_pilot()
 
-    def _formula_arguments(self) -> tuple[Any, ...]:
-        rounds = self.t + self._n_pending
-        if self._arguments is None or rounds > self._room:
+    def _formula_arguments(self, rounds: int) -> tuple[Any, ...]:
+        if rounds > self._room:
             # Tables by pulls grow with the game; only a formula that needs the horizon gets the full one.
             self._room = max(1024, 2 * rounds)
             if self.horizon is not None:
@@ -178,26 +180,13 @@ class ForgetfulAgent(IndexAgent):
         super().__init__(policy, arms, horizon, seed)
         k = len(self.arms)
         policy.check_horizon(self.horizon or self._pilot * k, k)
-        self._window, self._discount = policy.forgetting
+        self._window = self._forgetting[0]
         if self._window * k > _MAX_ROOM:
             raise _too_wide(self._window, k)
         self._all = arm_state.new_state(k, 0, 0)
         self._observe_all = substituted(arm_state.observe, layout_for(()).bindings)
         # The window of the state has a row for every round remembered; it grows as long as the game is short.
-        self._forget = specialise(arm_state.forget, {})
-        self._rounds_remembered = specialise(arm_state.rounds_remembered, {})
-
-    def prepare(self) -> None:
-        super().prepare()
-        with self._lock:
-            sums = arm_state.Sums(*(column.copy() for column in self._state.sums))
-            window = np.full((max(self._window, 1), len(self.arms)), np.nan)
-            self._forget(sums, window, 0, self._window, self._discount)
-
-    def _rounds(self) -> float:
-        pending = float(self._n_pending)
-        rounds = self._rounds_remembered(self._state.sums, pending, self.t, self._window, self._discount)
-        return float(rounds)
+        self._tell_compiled = specialise(arm_state.tell, self._layout().bindings)
 
     def _check_arms_may_change(self, count: int) -> None:
         self._rule.check_horizon(self.horizon or self._pilot * count, count)
@@ -206,8 +195,7 @@ class ForgetfulAgent(IndexAgent):
 
     def _record(self, i: int, x: float, z: float) -> None:
         self._make_room(self.t % self._window + 1 if self._window else 1)
-        self._forget(self._state.sums, self._state.window, self.t, self._window, self._discount)
-        self._observe(self._state, i, x, z, self.t, self._window, self._objective_arguments)
+        super()._record(i, x, z)
         self._observe_all(self._all, i, x, z, self.t, 0, ())
 
     def _make_room(self, rounds: int) -> None:

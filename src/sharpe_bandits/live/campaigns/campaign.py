@@ -95,7 +95,7 @@ class Campaign(CampaignInterface):
         """
         with self._lock:
             if not self._compiled:  # before the first transaction: otherwise other writers would wait for the compiler
-                State.initial(self._settings, self.policy).agent.prepare()
+                State.initial(self._settings, self.policy).agent._prepare()
                 self._compiled = True
             results, self._state = self._storage.write(self._id, lambda records: self._execute(records, requests))
             warning = self._reward_warning() if any(isinstance(request, Tell) for request in requests) else None
@@ -211,7 +211,7 @@ class Campaign(CampaignInterface):
         if self._warned or agent is None or agent.t < self._next_warning:
             return None
         self._next_warning = agent.t + MIN_PULLS_FOR_WARNING * len(agent.arms)
-        warning = agent.reward_warning()
+        warning = agent._reward_warning()
         self._warned = warning is not None
         return warning
 

@@ -71,7 +71,7 @@ class Rules:
         for name in ("control", "fallback"):
             arm = getattr(self, name)
             if arm is not None:
-                agent.number_of(arm)
+                agent._number_of(arm)
                 if arm in agent.retired:
                     raise InvalidInputError(f"{name} must be an arm that is played, and {arm!r} is retired")
         if self.mode == "live" and self.share < 1 and self.control is None:
@@ -91,12 +91,12 @@ class Rules:
                 f"{high:g}; loosen bounds"
             )
         for arm in self.suspended:
-            agent.number_of(arm)
+            agent._number_of(arm)
         if all(agent.arms[i] in self.suspended for i in agent.active):
             raise InvalidInputError("all arms would be suspended; pause the campaign instead")
         for guardrail in self.guardrails:
             if guardrail["arm"] not in (None, "*"):
-                agent.number_of(guardrail["arm"])
+                agent._number_of(guardrail["arm"])
             if guardrail["action"] == "control" and self.control is None:
                 raise InvalidInputError("a guardrail that falls back to control needs a control arm; give control=")
         if not agent.policy.minimises_regret and (

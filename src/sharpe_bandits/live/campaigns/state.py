@@ -199,7 +199,7 @@ class State:
             for watch in self.watches:  # what is resumed is watched anew
                 for arm in before.suspended:
                     if arm not in self.rules.suspended:
-                        watch.reset(self.agent.number_of(arm))
+                        watch.reset(self.agent._number_of(arm))
                 if self.rules.policy_share > before.policy_share:
                     watch.reset()
         elif kind == EventKind.GUARDRAIL:
@@ -247,7 +247,7 @@ class State:
         """
         choice, others = details["choice"], self.tallies.get("others", new_tally())[1]
         means = [self.agent._estimate_of_all(i)[0] for i in (choice, arm)]
-        means = [self.agent.as_told(mean) if mean == mean else others for mean in means]
+        means = [self.agent._as_told(mean) if mean == mean else others for mean in means]
         if choice != arm:
             return means[0]
         share = self.choices_of_others.get(arm, 1) / max(sum(self.choices_of_others.values()), 1)
@@ -267,7 +267,7 @@ class State:
 
     def available(self, among: Iterable[int] | None = None, without: Iterable[int] = ()) -> list[int]:
         """Numbers of the arms that can be played now."""
-        suspended = {self.agent.number_of(arm) for arm in self.rules.suspended} | set(without)
+        suspended = {self.agent._number_of(arm) for arm in self.rules.suspended} | set(without)
         allowed = None if among is None else set(among)
         return [i for i in self.agent.active if i not in suspended and (allowed is None or i in allowed)]
 
@@ -288,7 +288,7 @@ class State:
     ) -> Draw:
         """The arm of the next decision in a segment, among these and without those."""
         agent, rules = self.agent, self.rules
-        control, fallback = (None if arm is None else agent.number_of(arm) for arm in (rules.control, rules.fallback))
+        control, fallback = (None if arm is None else agent._number_of(arm) for arm in (rules.control, rules.fallback))
         allowed = self.available(among, without)
         if rules.mode == "paused":
             if fallback not in allowed:
@@ -328,7 +328,7 @@ class State:
         if self.rules.bounds:
             shares = bounded_shares(agent, explore, allowed, *self._bounds())
             return sample(shares, self._uniform(3)), shares
-        with agent.only(allowed) if len(allowed) < len(agent.active) else nullcontext():
+        with agent._only(allowed) if len(allowed) < len(agent.active) else nullcontext():
             choice = agent._next()
             shares = agent._shares(choice)
         if explore:
@@ -418,7 +418,7 @@ def bounded_shares(agent: Agent, explore: float, allowed: list[int], low: np.nda
     mask[allowed] = True
     rest, first = start_with(low, mask, shares), None
     while rest > NOTHING:
-        with agent.only(open_arms or allowed):
+        with agent._only(open_arms or allowed):
             wish = agent._shares(agent._next())
         if explore:
             wish = (1.0 - explore) * wish

@@ -306,7 +306,7 @@ def status_of(
                 pair = finite_ends(sequence[arm])
             elif one is not None and statistics.pulls >= _LEAST:
                 fixed = objective_interval(one, statistics)[1]
-                pair = None if fixed is None else agent.interval_as_told(fixed)
+                pair = None if fixed is None else agent._interval_as_told(fixed)
             ends.append(pair)
         arms.append(
             ArmStatus(
@@ -314,10 +314,10 @@ def status_of(
                 arm in retired,
                 pulls[arm],
                 pending[arm],
-                float(agent.as_told(statistics.mean)) if statistics.pulls > 0 else None,
+                float(agent._as_told(statistics.mean)) if statistics.pulls > 0 else None,
                 ends[0],
                 math.sqrt(statistics.variance) if has_variance else None,
-                None if value is None else agent.as_told(value),
+                None if value is None else agent._as_told(value),
                 ends[1],
                 arm in state.rules.suspended,
                 {name: by_arm[i][1] for name, by_arm in state.metrics.items() if i in by_arm},
@@ -350,7 +350,7 @@ def status_of(
         leader_since=(lead_began if separated else time) if leader.probably_best else None,
         done=agent.done,
         events=state.seq,
-        reward_warning=agent.reward_warning(),
+        reward_warning=agent._reward_warning(),
         direction=agent.direction,
         rules=state.rules.to_dict(),
         evidence=agent.evidence(Sharpe(0.0, hurdle)) if agent.direction == "max" else None,

@@ -199,7 +199,7 @@ class Transaction:
     def _arm(self, arm: Any) -> Any:
         """An arm as the campaign names it; raises if there is none."""
         own = arm_of(self.state.agent.arms, arm)
-        self.state.agent.number_of(own)
+        self.state.agent._number_of(own)
         return own
 
     def _with_arms(self, rules: Mapping[str, Any]) -> dict[str, Any]:
@@ -237,7 +237,7 @@ class Transaction:
 
     def _retire(self, request: RetireArm) -> None:
         agent, rules = self.state.agent, self.state.rules
-        arm = agent.number_of(request.arm)
+        arm = agent._number_of(request.arm)
         if request.arm in agent.retired:
             return
         for role in ("control", "fallback"):
@@ -254,7 +254,7 @@ class Transaction:
 
     def _ask(self, request: Ask) -> list[Decision]:
         keys = request.all_keys(GENERATED_KEY_PREFIX)
-        among = None if request.among is None else [self.state.agent.number_of(arm) for arm in request.among]
+        among = None if request.among is None else [self.state.agent._number_of(arm) for arm in request.among]
         if (among is not None or request.distinct) and not self._policy.minimises_regret:
             raise InvalidInputError(
                 f"{self._policy.name} decides how often each arm is played, and cannot choose among some of them; "
@@ -264,7 +264,7 @@ class Transaction:
         for key in keys:
             row = self._known[key]
             if row is None:
-                handed_out = [self.state.agent.number_of(one.arm) for one in decisions] if request.distinct else []
+                handed_out = [self.state.agent._number_of(one.arm) for one in decisions] if request.distinct else []
                 try:
                     row = self._decide(key, request, among, handed_out)
                 except (WaitForRewardsError, CampaignOverError, CampaignPausedError, ConflictError):
@@ -319,7 +319,7 @@ class Transaction:
             raise InvalidInputError(
                 f"{self._policy.name} decides how often each arm is played, and cannot learn from decisions of others"
             )
-        arm, key = self.state.agent.number_of(self._arm(request.arm)), request.full_key(GENERATED_KEY_PREFIX)
+        arm, key = self.state.agent._number_of(self._arm(request.arm)), request.full_key(GENERATED_KEY_PREFIX)
         row = self._known[key]
         if row is None:
             details = {"by": str(request.by), **given(CIRCUMSTANCES, vars(request))}
@@ -368,7 +368,7 @@ class Transaction:
         if row.state == DecisionState.CANCELLED:
             raise ConflictError(f"decision {number} was cancelled and takes no reward; nothing was changed")
         covariate = told.measures.get("covariate")
-        self.state.agent.check_covariate(covariate)
+        self.state.agent._check_covariate(covariate)
         for watch in self.state.watches:
             x = told.measures.get("metrics", {}).get(watch.guardrail.metric)
             if watch.guardrail.kind == "rate" and x is not None and not 0 <= x <= 1:
@@ -389,7 +389,7 @@ class Transaction:
     def _seen_arms(self, row: DecisionRow, told: Reward) -> dict[int, float]:
         """Rewards that were seen of arms that were not played, by number."""
         agent = self.state.agent
-        seen = {agent.number_of(self._arm(arm)): x for arm, x in told.seen}
+        seen = {agent._number_of(self._arm(arm)): x for arm, x in told.seen}
         if row.arm in seen:
             raise InvalidInputError(f"arm {agent.arms[row.arm]!r} was played: its reward is told, not seen")
         if seen and (agent.horizon is not None or not self._policy.minimises_regret):
