@@ -5,10 +5,14 @@ import threading
 
 
 class Proxy:
-    """Forwards to a Unix socket, in a thread of its own, while ``forwards`` is true. What arrives otherwise waits."""
+    """Forwards to a Unix socket, in a thread of its own, while ``forwards`` is true. What arrives otherwise waits.
+
+    ``turns``: how often the client has spoken after the server.
+    """
 
     def __init__(self, target):
         self._target, self.forwards = str(target), True
+        self.turns, self._speaks = 0, None
 
     def __enter__(self):
         started = threading.Event()
@@ -38,14 +42,16 @@ class Proxy:
 
     async def _accept(self, reader, writer):
         there = await asyncio.open_unix_connection(self._target)
-        for source, sink in ((reader, there[1]), (there[0], writer)):
-            pipe = asyncio.create_task(self._forward(source, sink))
+        for name, source, sink in (("client", reader, there[1]), ("server", there[0], writer)):
+            pipe = asyncio.create_task(self._forward(name, source, sink))
             self._pipes.add(pipe)
             pipe.add_done_callback(self._pipes.discard)
 
-    async def _forward(self, source, sink):
+    async def _forward(self, name, source, sink):
         try:
             while data := await source.read(65536):
+                self.turns += name == "client" and self._speaks != name
+                self._speaks = name
                 while not self.forwards:
                     await asyncio.sleep(0.02)
                 sink.write(data)

@@ -1655,6 +1655,8 @@ export interface components {
             broken_guardrails: number;
             /** Guardrails */
             guardrails: string[];
+            /** Clock Refusal */
+            clock_refusal: string | null;
             /**
              * Intervals
              * @enum {string}
@@ -1839,6 +1841,8 @@ export interface components {
             broken_guardrails: number;
             /** Guardrails */
             guardrails: string[];
+            /** Clock Refusal */
+            clock_refusal: string | null;
             /**
              * Intervals
              * @enum {string}

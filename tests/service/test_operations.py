@@ -25,7 +25,7 @@ from sharpe_bandits.live.campaigns import webhooks
 from sharpe_bandits.service import app as apps
 from sharpe_bandits.service.app import create_app
 from sharpe_bandits.service.observability import JSONFormatter, logger
-from tests.live.campaigns.conftest import postgres  # noqa: F401
+from tests.live.campaigns.conftest import clock, postgres  # noqa: F401
 from tests.proxies import Proxy
 from tests.service.desks import DESKS, ask
 
@@ -131,6 +131,29 @@ def test_metrics_are_those_that_dashboards_and_alerts_use(http, store):
     text = http.get("/metrics", headers=bearer(READER)).text
     assert float(re.search(r'broken_guardrails{campaign="desks"} (\S+)', text).group(1)) >= 1
     assert values["sharpe_bandits_commit_seconds_count"] == values["sharpe_bandits_group_size_count"] == 2
+
+
+def test_a_refused_clock_is_seen_and_takes_no_server_out_of_rotation(http, store, clock):  # noqa: F811
+    """Another campaign goes on, so that the server stays ready; metrics, the probe and the page say what is refused."""
+
+    def refused():
+        text = http.get("/metrics", headers=bearer(READER)).text
+        return dict(re.findall(r'campaign_clock_refused{campaign="(\w+)"} (\S+)', text))
+
+    clock[0] = 7200
+    ask(http)
+    clock[0] = 0  # it was wrong before
+    store.campaign("later", policy=POLICY, arms=ARMS)
+    assert http.post(f"{DESKS}/decisions", json={}).status_code == 503
+    assert http.post("/api/campaigns/later/decisions", json={}).status_code == 200
+    ready = http.get("/health/ready")
+    assert (ready.status_code, ready.json()) == (200, {"ok": True, "campaigns_refused": 1})
+    assert refused() == {"desks": "1.0", "later": "0.0"}
+    assert "but the last event was at" in http.get("/campaign/desks", headers={"Accept": "text/html"}).text
+    assert http.post(f"{DESKS}/accept-clock").status_code == 200
+    assert refused() == {"desks": "0.0", "later": "0.0"}
+    ask(http)
+    assert http.get("/health/ready").json() == {"ok": True, "campaigns_refused": 0}
 
 
 def test_prometheus_scrapes_a_server_by_its_address(http):

@@ -110,11 +110,11 @@ async def _live() -> Response:
 async def _ready(request: Request) -> Response:
     """The store answers, and can be written: 503 otherwise, without details, since anyone may ask."""
     try:
-        await state_of(request).check_ready()
+        refused = await state_of(request).check_ready()
     except SharpeBanditsError as error:
         request.scope["problem"] = str(error)
         return JSONResponse({"ok": False}, 503, {"Retry-After": "1"})
-    return JSONResponse({"ok": True})
+    return JSONResponse({"ok": True, "campaigns_refused": refused})
 
 
 def _metrics(request: Request) -> Response:

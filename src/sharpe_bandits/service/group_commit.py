@@ -39,6 +39,8 @@ class GroupCommit:
     ) -> None:
         self._campaign, self._threads, self._turn, self._largest = campaign, threads, turn, largest
         self._committed = committed
+        #: Whether the storage refused the last commit.
+        self.refused = False
         self._waiting: list[_Waiting] = []
         self._task: asyncio.Task[None] | None = None
 
@@ -70,7 +72,8 @@ class GroupCommit:
                     requests, began = [one.request for one in group], time.perf_counter()
                     results = await loop.run_in_executor(self._threads, self._commit, requests)
                     self._committed(len(requests), time.perf_counter() - began)
-                if isinstance(results[0], StoreError):  # those that came meanwhile have waited as long already
+                self.refused = isinstance(results[0], StoreError)
+                if self.refused:  # those that came meanwhile have waited as long already
                     group, self._waiting = group + self._waiting, []
                     results = [results[0]] * len(group)
                 for one, result in zip(group, results, strict=True):

@@ -149,6 +149,7 @@ class Observer:
             "rewards": "Decisions with a reward",
             "pending": "Decisions that wait for a reward",
             "expired": "Decisions whose lease ran out without a reward",
+            "clock_refused": "1 while nothing is recorded, because the clock of the store went back or jumped forward",
             "broken_guardrails": "Guardrails that are broken now, counted per arm",
             "leader_share": "Share of the pulls that went to the leading arm",
             "policy_share": "Probability with which the policy decides; 0 if the campaign is paused or in shadow mode",
@@ -164,12 +165,13 @@ class Observer:
                 continue
             pulls = sum(arm.pulls for arm in status.arms)
             leading = sum(arm.pulls for arm in status.arms if arm.arm == status.leader.arm)
-            shares = {
+            computed = {
+                "clock_refused": float(status.clock_refusal is not None),
                 "leader_share": leading / pulls if pulls else 0.0,
                 "policy_share": status.rules["share"] if status.rules["mode"] == "live" else 0.0,
             }
             for key, gauge in gauges.items():
-                gauge.add_metric([campaign.name], shares[key] if key in shares else getattr(status, key))
+                gauge.add_metric([campaign.name], computed[key] if key in computed else getattr(status, key))
         return gauges.values()
 
 

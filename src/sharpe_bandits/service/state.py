@@ -54,8 +54,12 @@ class ServiceState:
         self.observer.group_size.observe(size)
         self.observer.commit_seconds.observe(seconds)
 
-    async def check_ready(self) -> None:
-        """Raise unless the store answers within ``READY_SECONDS`` and this release can write to it."""
+    async def check_ready(self) -> int:
+        """Raise unless the store answers within ``READY_SECONDS`` and this release can write to it.
+
+        Returns the number of campaigns whose last commit was refused nevertheless, because of a clock that went back,
+        for example. They do not take the server out of rotation: it serves the others, and accepts the clock.
+        """
         try:
             async with asyncio.timeout(READY_SECONDS):
                 await asyncio.to_thread(self.store.ping)
@@ -63,6 +67,7 @@ class ServiceState:
             raise StoreError(f"the store does not answer within {READY_SECONDS:g} seconds") from None
         if self.closing.is_set():
             raise StoreError("the service is shutting down")
+        return sum(handle.commits.refused for handle in list(self._handles.values()))
 
     async def open(self, name: str) -> CampaignHandle:
         """The campaign of this name."""

@@ -34,6 +34,21 @@ def test_a_network_that_is_cut_without_a_reset_is_noticed_in_time(postgres):
         assert campaign.verify().ok
 
 
+def test_an_ask_or_a_tell_takes_two_round_trips(postgres):
+    """One that locks and reads, one that writes and commits: over a network, each more would be waited for."""
+    with Proxy(postgres.address) as proxy, sb.Store(proxy.url(postgres)) as store:
+        campaign = store.campaign(f"trips {time.monotonic_ns()}", policy=sb.policies.UCB1(), arms=2, lease="1 day")
+        trips = []
+        for _ in range(4):
+            decision = campaign.ask()
+            before = proxy.turns
+            campaign.tell(decision, 0.5)
+            told = proxy.turns
+            campaign.ask()
+            trips.append((told - before, proxy.turns - told))
+        assert trips[1:] == [(2, 2)] * 3
+
+
 _STOPS_INSIDE_A_TRANSACTION = """
 import os, signal, sys
 import sharpe_bandits as sb

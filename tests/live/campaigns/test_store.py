@@ -99,7 +99,9 @@ def test_a_clock_that_jumps_forward_expires_nothing_until_it_is_accepted(tmp_pat
         clock[0] += 86_400
         with pytest.raises(sb.errors.StoreError, match="jumped forward by 86,400 seconds"):
             campaign.ask()
+        assert "jumped forward" in campaign.status().clock_refusal
         clock[0] -= 86_400
+        assert campaign.status().clock_refusal is None
         campaign.ask()
         assert campaign.status().pending == 4
         clock[0] += 86_400

@@ -19,10 +19,12 @@ def test_a_clock_that_goes_back_is_refused_with_the_remedy(tmp_path, clock):
     clock[0] = 9_970  # half a minute: time stands still
     assert campaign.ask().asked == first.asked
     clock[0] = 0
-    with pytest.raises(sb.errors.StoreError, match=r"nothing was recorded: correct the clock, or .*accept_clock\("):
+    with pytest.raises(sb.errors.StoreError, match=r"nothing is recorded: correct the clock, or .*accept_clock\("):
         campaign.ask()
     assert campaign.status().decisions == 2
+    assert "but the last event was at" in str(campaign.status())
     campaign.accept_clock()
+    assert campaign.status().clock_refusal is None
     assert campaign.ask().asked < first.asked
     assert campaign.verify().ok
 

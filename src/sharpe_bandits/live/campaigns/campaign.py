@@ -6,6 +6,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -36,7 +37,7 @@ from .settings import Settings
 from .state import State, bounded_shares
 from .status import Status, status_of
 from .storage import CampaignRow, Head, Records, Search, Storage
-from .transaction import Transaction, unknown_decision
+from .transaction import Transaction, clock_refusal, known_decisions, unknown_decision
 from .verification import verify
 from .webhooks import logger, send, warn_unless_allowed
 
@@ -109,10 +110,11 @@ class Campaign(CampaignInterface):
         return results
 
     def _execute(self, records: Records, requests: Sequence[Request]) -> tuple[list[Any], State]:
+        known = known_decisions(records, requests)  # first, so that a server is asked for these and the head at once
         head = records.head()
         state = self._current(records, head)
         transaction = Transaction(
-            self.name, self._first_hash, self._settings, self.policy, records, head, state, requests
+            self.name, self._first_hash, self._settings, self.policy, records, known, head, state, requests
         )
         self._state = None  # until what is added to it is committed
         results = [transaction.execute(request) for request in requests]
@@ -262,7 +264,8 @@ class Campaign(CampaignInterface):
                 self._control = rewards, utc_time(events[0][0].at) if events else None
             until = self._control[1] if state.rules.policy_share == 1 else None
             lead_began = began[0] if began else None
-            return status_of(self.name, state, utc_time(now), overdue, lead_began, self._remarks[1], until)
+            status = status_of(self.name, state, utc_time(now), overdue, lead_began, self._remarks[1], until)
+            return replace(status, clock_refusal=clock_refusal(head))
 
         return self._read(work)
 

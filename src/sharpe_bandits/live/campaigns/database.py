@@ -126,9 +126,14 @@ class Database(ABC):
     def list_argument(self, values: Sequence[Any]) -> Any:
         """The argument of :attr:`in_list`."""
 
+    def send(self, driver: Any, statement: str, arguments: Sequence[Any] = ()) -> list[Any]:
+        """Execute a statement, now or together with the next one; its rows are in the list from then on."""
+        rows: list[Any] = driver.execute(statement, arguments).fetchall()
+        return rows
+
     @abstractmethod
     def insert(self, driver: Any, campaign: int, rows: Rows, last: str, values: Sequence[Any]) -> None:
-        """Add rows of a campaign to tables, and execute a last statement with these values."""
+        """Add rows of a campaign to tables, and execute a last statement with these values, as :meth:`send` does."""
 
     @abstractmethod
     def update(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
@@ -227,7 +232,7 @@ class Database(ABC):
             raise
 
     def _begin(self, driver: Any, begin: str, deadline: float) -> None:
-        driver.execute(begin)
+        self.send(driver, begin)
 
     def _roll_back(self, driver: Any) -> None:
         driver.execute("ROLLBACK")
@@ -238,19 +243,16 @@ class Database(ABC):
             f"NULL AS {name}" if self.is_first_revision and name in _NEW_COLUMNS else name for name in names
         )
 
-    def check_step(self, now: float) -> None:
-        """Raise if the clock has jumped forward since the last transaction of this process: leases would seem to have
-        run out. Time that the machine was suspended counts."""
+    def clock_step(self, now: float, writes: bool) -> float:
+        """Seconds by which the clock has jumped forward since the last write of this process, if they are many: leases
+        would seem to have run out. Time that the machine was suspended counts.
+        """
         elapsed = time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
         last = self._last_time
         step = 0.0 if last is None else now - last[0] - (elapsed - last[1])
-        if step > CLOCK_STEP:
-            raise StoreError(
-                f"the clock of {self.name} jumped forward by {step:,.0f} seconds; nothing was recorded: correct it, or "
-                "if it is right now, call campaign.accept_clock(), or restart this process"
-            )
-        if step > -CLOCK_STEP:  # else it went back: when it is corrected, it has not jumped forward
+        if writes and abs(step) <= CLOCK_STEP:  # if it went back, it has not jumped forward once it is corrected
             self._last_time = now, elapsed
+        return step if step > CLOCK_STEP else 0.0
 
     def accept_clock(self) -> None:
         """Accept the clock as it is now, though it has jumped forward."""
@@ -296,8 +298,8 @@ class Database(ABC):
 
         def work(records: Any) -> None:
             driver, now = records.driver, records.now()
-            driver.execute(campaign, (name, settings, now, now))
-            driver.execute(initial, (snapshot, name))
+            self.send(driver, campaign, (name, settings, now, now))
+            self.send(driver, initial, (snapshot, name))
 
         self.write(0, work)
 
@@ -324,6 +326,7 @@ class Database(ABC):
                 remaining = iter(rows)
                 while page := list(islice(remaining, _PAGE)):
                     self.insert(driver, campaign, {table: (fields, page)}, "SELECT 1", ())
+                    driver.execute("SELECT 1").fetchall()  # now, not all pages in one message
             return True
 
         return self.write(0, work)
@@ -405,6 +408,8 @@ class _SQLRecords:
     def __init__(self, database: Database, connection: sa.Connection, campaign: int, for_update: bool = False) -> None:
         self._database, self._campaign, self._for_update = database, campaign, for_update
         self.driver = driver_of(connection)
+        #: The row of the campaign, where it is locked and read together with the first statement that follows.
+        self._head: list[Any] | None = None
 
     def _rows(self, text: str, *parameters: Any) -> list[Any]:
         rows: list[Any] = self.driver.execute(self._database.sql(text), parameters).fetchall()
@@ -426,23 +431,22 @@ class _SQLRecords:
         """The time of the storage's clock; for a file, that of the machine."""
         return self._rows(f"SELECT {self._database.clock}")[0][0] or time.time()
 
-    def head(self) -> Head:
+    def _select_head(self) -> str:
         ours, lock = ("", "") if not self._for_update else (f", ({_REVISION})", self._database.for_update)
-        hashed = self._database.columns("hash")
-        rows = self._rows(
-            f"SELECT created, events, clock, next_expiry, {self._database.clock}, {hashed}{ours}"
-            f" FROM {_CAMPAIGNS} WHERE id = ?{lock}",
-            self._campaign,
+        return (
+            f"SELECT created, events, clock, next_expiry, {self._database.clock}, {self._database.columns('hash')}"
+            f"{ours} FROM {_CAMPAIGNS} WHERE id = ?{lock}"
         )
+
+    def head(self) -> Head:
+        rows = self._rows(self._select_head(), self._campaign) if self._head is None else self._head
         if not rows:
             raise StoreError(f"the campaign is no longer in {self._database.name}")
         created, events, clock, next_expiry, now, last, *revision = rows[0]
         if revision:
             self._database.check_revision(revision[0])
         now = now or time.time()
-        if self._for_update:
-            self._database.check_step(now)
-        return Head(created, events, clock, next_expiry, now, last)
+        return Head(created, events, clock, next_expiry, now, last, self._database.clock_step(now, self._for_update))
 
     def snapshot(self) -> tuple[int, str]:
         (row,) = self._rows(f"SELECT seq, state FROM {_SNAPSHOTS} WHERE campaign = ?", self._campaign)
@@ -479,6 +483,8 @@ class _SQLRecords:
 
     def decisions(self, *, numbers: Sequence[int] = (), keys: Sequence[str] = ()) -> list[DecisionRow]:
         rows: list[Any] = []
+        if self._for_update and self._head is None and (numbers or keys):  # first the lock, then decisions
+            self._head = self._database.send(self.driver, self._database.sql(self._select_head()), (self._campaign,))
         for column, values in (("number", numbers), ("key", keys)):
             if values:
                 condition, argument = self._database.in_list, self._database.list_argument(values)
@@ -562,9 +568,9 @@ class _SQLRecords:
             database.update(driver, _DECISIONS, Outcome._fields, campaign, batch.outcomes)
         if batch.amended is not None:
             stale = f"DELETE FROM {_EVENTS} WHERE campaign = ? AND seq <= {_CHECKPOINT} AND number >= ?"
-            driver.execute(database.sql(stale), (campaign, batch.amended))
+            database.send(driver, database.sql(stale), (campaign, batch.amended))
         for place, decisions, text in batch.checkpoints:
-            driver.execute(database.sql(_KEEP_TEXT), (campaign, _CHECKPOINT - place, decisions, text))
+            database.send(driver, database.sql(_KEEP_TEXT), (campaign, _CHECKPOINT - place, decisions, text))
         if batch.snapshot is not None:
             statement = database.sql(f"UPDATE {_SNAPSHOTS} SET seq = ?, state = ? WHERE campaign = ?")
-            driver.execute(statement, (last, batch.snapshot, campaign))
+            database.send(driver, statement, (last, batch.snapshot, campaign))

@@ -90,8 +90,16 @@ class PostgreSQL(Database):
     def list_argument(self, values: Sequence[Any]) -> list[Any]:
         return list(values)
 
-    # Rows are arguments of one statement: another one costs a round trip. A statement per row would be sent as a
-    # pipeline, and the limits above do not hold for a process that stops inside one.
+    # An ask or a tell takes two round trips: one locks the campaign and reads, one writes and commits. Statements are
+    # sent in one message each, not as a pipeline: the limits above do not hold for a process that stops inside one.
+
+    def send(self, driver: Any, statement: str, arguments: Sequence[Any] = ()) -> list[Any]:
+        rows: list[Any] = driver.later(statement, arguments)
+        return rows
+
+    def _roll_back(self, driver: Any) -> None:
+        driver.waiting.clear()
+        driver.execute("ROLLBACK")
 
     def insert(self, driver: Any, campaign: int, rows: Rows, last: str, values: Sequence[Any]) -> None:
         statements, arguments = [], []
@@ -100,14 +108,14 @@ class PostgreSQL(Database):
             insertion = f"INSERT INTO {table} (campaign, {names}) SELECT %s, {names} FROM {_rows_of(table)}"
             statements.append(f"in_{table} AS ({insertion})")
             arguments += [campaign, _as_json(fields, new)]
-        driver.execute(f"WITH {', '.join(statements)} {last}", (*arguments, *values))
+        driver.later(f"WITH {', '.join(statements)} {last}", (*arguments, *values))
 
     def update(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
         number, *others = fields
         changes = ", ".join(f"{field} = row.{field}" for field in others)
         same = f"old.campaign = %s AND old.{number} = row.{number}"
         statement = f"UPDATE {table} AS old SET {changes} FROM {_rows_of(table)} AS row WHERE {same}"
-        driver.execute(statement, (_as_json(fields, rows), campaign))
+        driver.later(statement, (_as_json(fields, rows), campaign))
 
     def _retry_after(self, cause: Any) -> float | None:
         import psycopg
@@ -131,7 +139,9 @@ class PostgreSQL(Database):
         return next((meaning for words, meaning in _MEANINGS.items() if words in reason), "server")
 
     def _has_tables(self, connection: sa.Connection) -> bool:
-        return connection.scalar(sa.select(sa.func.to_regclass(schema.VERSION_TABLE))) is not None
+        # Not to_regclass, which may not see a table that another process created while this one waited for its lock.
+        statement = f"SELECT 1 FROM pg_class WHERE relname = '{schema.VERSION_TABLE}' AND pg_table_is_visible(oid)"
+        return connection.exec_driver_sql(statement).scalar() is not None
 
 
 def _rows_of(table: str) -> str:
@@ -143,13 +153,48 @@ def _as_json(fields: Sequence[str], rows: Sequence[Any]) -> str:
 
 
 def _bounded_connections(limit: float) -> Any:
-    """The class of psycopg's connections, with a limit in seconds to each wait for the server.
+    """The class of psycopg's connections, with a limit in seconds to each wait for the server, and with statements that
+    are sent together with the next one.
 
     A server behind a proxy that has lost it does not answer, and the operating system cannot know.
     """
     import psycopg
 
     class Bounded(psycopg.Connection[Any]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            #: Statements that are still to be sent: text, arguments, and the list for their rows.
+            self.waiting: list[tuple[str, Sequence[Any], list[Any]]] = []
+
+        def later(self, statement: str, arguments: Sequence[Any] = ()) -> list[Any]:
+            self.waiting.append((statement, arguments, []))
+            return self.waiting[-1][2]
+
+        def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
+            if not self.waiting:
+                return super().execute(query, params, **options)
+            waiting, self.waiting = self.waiting, []
+            cursor = psycopg.ClientCursor(self)  # binds arguments itself: a message of several statements has none
+            texts = [*(text for text, _, _ in waiting), query]
+            cursor.execute("; ".join(texts), [x for _, arguments, _ in waiting for x in arguments] + list(params or ()))
+            tables = []
+            while True:
+                tables += [cursor.fetchall()] if cursor.description else []
+                if not cursor.nextset():
+                    break
+            for kept, rows in zip(
+                [rows for text, _, rows in waiting if text.startswith("SELECT")], tables, strict=False
+            ):
+                kept.extend(rows)
+            if cursor.description and cursor.rowcount:
+                cursor.scroll(0, "absolute")
+            return cursor
+
+        def cursor(self, *arguments: Any, **options: Any) -> Any:
+            if self.waiting:
+                self.execute("SELECT 1")
+            return super().cursor(*arguments, **options)
+
         def wait(self, gen: Any, *arguments: Any, **options: Any) -> Any:
             return super().wait(self._until(gen, time.monotonic() + limit), *arguments, **options)
 

@@ -152,6 +152,8 @@ class Status:
         guardrails that are broken now, counted per arm
     guardrails : list[str]
         guardrails in words, with what they have seen where they are closest to their limit
+    clock_refusal : str | None
+        why nothing is recorded while the clock says what it says, and the remedy; None if it is right
     intervals : str
         "at all times": the intervals of all arms hold together, however often one looks; "fixed-time": at one look, for
         policies that forget, since arms may drift
@@ -188,6 +190,7 @@ class Status:
     rho: float | None = None
     broken_guardrails: int = 0
     guardrails: list[str] = field(default_factory=list)
+    clock_refusal: str | None = None
     intervals: Literal["at all times", "fixed-time"] = "at all times"
 
     def to_dict(self) -> dict[str, Any]:
@@ -243,7 +246,8 @@ class Status:
     def rules_in_words(self) -> dict[str, str]:
         """The rules that are not the usual ones, and what they show."""
         rules = self.rules
-        words = {"mode": str(rules.get("mode", "live"))}
+        words = {} if self.clock_refusal is None else {"clock": self.clock_refusal}
+        words["mode"] = str(rules.get("mode", "live"))
         if rules.get("control") is not None:
             rest = f", the rest by {rules['control']}" if rules["share"] < 1 else ""
             words["mode"] += f", {rules['share']:.0%} by the policy{rest}"

@@ -31,7 +31,8 @@ class Head(NamedTuple):
     """Where a campaign stands.
 
     ``clock`` is the time of the last event, and ``now`` that of the storage's clock. No lease runs out before
-    ``next_expiry`` (None: no lease does). ``hash`` is that of the last event.
+    ``next_expiry`` (None: no lease does). ``hash`` is that of the last event. The clock is not trusted while it has
+    ``jumped`` forward, by so many seconds, since the storage last wrote.
     """
 
     created: float
@@ -40,6 +41,7 @@ class Head(NamedTuple):
     next_expiry: float | None
     now: float
     hash: str | None = None
+    jumped: float = 0.0
 
 
 class Outcome(NamedTuple):

@@ -58,6 +58,22 @@ from .storage import Batch, Head, Outcome, Records
 CLOCK_TOLERANCE = 60.0
 
 
+def clock_refusal(head: Head) -> str | None:
+    """Why nothing is recorded while the clock of the storage says what it says, and the remedy; None if it is right."""
+    if head.jumped:
+        return (
+            f"the clock of the store jumped forward by {head.jumped:,.0f} seconds; nothing is recorded: correct the "
+            "clock, or if it is right now, call campaign.accept_clock(), or restart this process"
+        )
+    if head.now < head.clock - CLOCK_TOLERANCE:
+        return (
+            f"the clock says {utc_time(head.now):%Y-%m-%d %H:%M:%S} UTC, but the last event was at "
+            f"{utc_time(head.clock):%Y-%m-%d %H:%M:%S} UTC; nothing is recorded: correct the clock, or if it was wrong "
+            "before, call campaign.accept_clock()"
+        )
+    return None
+
+
 class Transaction:
     """What requests add to a campaign: events, decisions and outcomes of decisions; ``state`` is changed by them."""
 
@@ -68,6 +84,7 @@ class Transaction:
         settings: Settings,
         policy: Policy,
         records: Records,
+        known: dict[int | str, DecisionRow | None],
         head: Head,
         state: State,
         requests: Sequence[Request],
@@ -76,12 +93,8 @@ class Transaction:
         self.state = state
         self._hash = head.hash or first_hash
         clock_accepted = any(isinstance(request, AcceptClock) for request in requests)
-        if head.now < head.clock - CLOCK_TOLERANCE and not clock_accepted:
-            raise StoreError(
-                f"the clock says {utc_time(head.now):%Y-%m-%d %H:%M:%S} UTC, but the last event was at "
-                f"{utc_time(head.clock):%Y-%m-%d %H:%M:%S} UTC; nothing was recorded: correct the clock, or if it was "
-                "wrong before, call campaign.accept_clock()"
-            )
+        if (refusal := clock_refusal(head)) is not None and not clock_accepted:
+            raise StoreError(refusal)
         #: Time of this transaction.
         self._now = head.now if clock_accepted else max(head.now, head.clock)
         self._next_expiry = head.next_expiry
@@ -91,8 +104,7 @@ class Transaction:
         self._new: dict[int, DecisionRow] = {}
         self._outcomes: dict[int, Outcome] = {}
         #: Decisions in the storage, and new ones, by number and by key; None if there is none.
-        self._known: dict[int | str, DecisionRow | None] = {}
-        self._fetch(which for request in requests for which in _decisions_of(request))
+        self._known = known
 
     def execute(self, request: Request) -> Any:
         """The result of a request, or the error of this library that it raises; it then has no effect.
@@ -510,14 +522,15 @@ class Transaction:
         outcome = self._outcomes.get(row.number)
         return row if outcome is None else row._replace(**outcome._asdict())
 
-    def _fetch(self, which: Iterable[int | str]) -> None:
-        """Look up all decisions that the requests are about, in one statement for numbers and one for keys."""
-        self._known.update(dict.fromkeys(which))
-        numbers = [one for one in self._known if isinstance(one, int)]
-        keys = [one for one in self._known if isinstance(one, str)]
-        if numbers or keys:
-            for row in self._records.decisions(numbers=numbers, keys=keys):
-                self._known[row.number] = self._known[row.key] = row
+
+def known_decisions(records: Records, requests: Sequence[Request]) -> dict[int | str, DecisionRow | None]:
+    """The decisions that the requests are about, by number and by key; None if there is none."""
+    known: dict[int | str, DecisionRow | None] = dict.fromkeys(chain(*map(_decisions_of, requests)))
+    numbers = [one for one in known if isinstance(one, int)]
+    keys = [one for one in known if isinstance(one, str)]
+    for row in records.decisions(numbers=numbers, keys=keys) if known else ():
+        known[row.number] = known[row.key] = row
+    return known
 
 
 def _decisions_of(request: Request) -> list[int | str]:
