@@ -6,6 +6,7 @@ stay in the database, so that asking and telling with an old key go on as before
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from datetime import datetime
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import InvalidInputError, StoreError, require
-from .records import Event
+from .records import DecisionRow, Event
 
 if TYPE_CHECKING:
     from .campaign import Campaign
@@ -32,6 +33,14 @@ class Archive(NamedTuple):
 
     def logged(self, first: int, last: int) -> Iterator[Event]:
         """Archived events, in order."""
+        rows = (Event(*(row[name] for name in Event._fields)) for row in self._rows())
+        return (event for event in rows if first <= event.seq <= last)
+
+    def decisions(self) -> Iterator[DecisionRow]:
+        """Decisions, in order, which the first form of archives holds, too."""
+        return (DecisionRow(*json.loads(row["row"])) for row in self._rows() if row.get("row") is not None)
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
         import pyarrow.parquet as pq
 
         for folder in self.folders:
@@ -40,8 +49,7 @@ class Archive(NamedTuple):
                 raise StoreError(f"events 1 to {self.events:,} are archived in {path}, which is not there: put it back")
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(_ROWS):
-                    rows = (Event(**row) for row in batch.to_pylist())
-                    yield from (event for event in rows if first <= event.seq <= last)
+                    yield from batch.to_pylist()
 
 
 def archive(campaign: Campaign, before: datetime, folder: Path) -> int:

@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar, TypeVar
 
@@ -323,10 +323,7 @@ class Database(ABC):
                 (_EVENTS, Event._fields, source.events(0, head.events)),
                 (_SNAPSHOTS, ("seq", "state"), [(seq, state)]),
             ):
-                remaining = iter(rows)
-                while page := list(islice(remaining, _PAGE)):
-                    self.insert(driver, campaign, {table: (fields, page)}, "SELECT 1", ())
-                    driver.execute("SELECT 1").fetchall()  # now, not all pages in one message
+                self._insert_pages(driver, campaign, table, fields, rows)
             return True
 
         return self.write(0, work)
@@ -382,7 +379,27 @@ class Database(ABC):
 
         before = self._transaction(work, self.begin_write, "COMMIT")
         self.outdated = self.is_first_revision = False
+        entries = self._select(f"SELECT campaign, details FROM {_EVENTS} WHERE seq = {_ARCHIVE}")
+        for campaign, (events, *decisions, folders) in [(one, json.loads(text)) for one, text in entries]:
+            if decisions:
+                self._put_back(campaign, Archive(events, folders))
         return before, schema.REVISION
+
+    def _put_back(self, campaign: int, archive: Archive) -> None:
+        """Decisions stay in the store since archives have their second form: put back those that were archived."""
+
+        def work(records: Any) -> None:
+            self._insert_pages(records.driver, campaign, _DECISIONS, DecisionRow._fields, archive.decisions())
+            self.send(records.driver, self.sql(_KEEP_TEXT), (campaign, _ARCHIVE, archive.events, json.dumps(archive)))
+
+        self.write(campaign, work)
+
+    def _insert_pages(self, driver: Any, campaign: int, table: str, fields: Sequence[str], rows: Iterable[Any]) -> None:
+        """Add many rows, a page at a time."""
+        remaining = iter(rows)
+        while page := list(islice(remaining, _PAGE)):
+            self.insert(driver, campaign, {table: (fields, page)}, "SELECT 1", ())
+            driver.execute("SELECT 1").fetchall()  # now, not all pages in one message
 
     def _revision(self, connection: sa.Connection) -> str | None:
         """The revision of the tables; None if there are none."""
@@ -479,7 +496,13 @@ class _SQLRecords:
         if self._database.is_first_revision:  # it has no details
             return None
         rows = self._rows(f"SELECT details FROM {_EVENTS} WHERE campaign = ? AND seq = {_ARCHIVE}", self._campaign)
-        return Archive(*json.loads(rows[0][0])) if rows else None
+        entry = json.loads(rows[0][0]) if rows else None
+        if entry is not None and len(entry) > 2:
+            raise StoreError(
+                f"an older version moved decisions of this campaign to {', '.join(entry[-1])}; put them back, with: "
+                "sharpe-bandits campaign upgrade"
+            )
+        return None if entry is None else Archive(*entry)
 
     def decisions(self, *, numbers: Sequence[int] = (), keys: Sequence[str] = ()) -> list[DecisionRow]:
         rows: list[Any] = []

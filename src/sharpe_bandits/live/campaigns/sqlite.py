@@ -191,6 +191,11 @@ def _check_file(path: Path, create: bool) -> None:
             head = file.read(16)
     except OSError as error:
         raise StoreError(f"{path} cannot be read ({error.strerror}); check its permissions") from None
+    if head.startswith(b"PGDMP"):
+        raise UnreadableDataError(
+            f"{path} is a dump of a PostgreSQL database; restore it to an empty one, with: pg_restore --no-owner "
+            f"--dbname=postgresql://user@host/database {path}"
+        )
     if head and head != b"SQLite format 3\0":
         raise UnreadableDataError(f"{path} is not an SQLite file; choose another file, or restore it from a copy")
 
