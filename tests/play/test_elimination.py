@@ -94,9 +94,9 @@ def influence_variance(f, rewards):
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 5, 8])
-@pytest.mark.parametrize("name", OBJECTIVES)
-def test_accepts_and_rejects_are_the_twins(name, m):
-    objective, formula = OBJECTIVES[name]
+def test_accepts_and_rejects_are_the_twins(m):
+    """On one objective: halving, which reads it in the same place, is played on all of them."""
+    objective, formula = OBJECTIVES["RSSR"]
     trace = sb.trace(sb.policies.SuccessiveAcceptsRejects(objective, m=m), sb.Tape(TAPE), horizon=BUDGET)
     choices, accepted = sar(formula, TAPE, BUDGET, m)
     assert trace.choices.tolist() == choices
@@ -165,10 +165,9 @@ def test_ties_in_accepts_and_rejects_keep_the_lowest_arms():
         assert trace.recommended == (list(range(m)) if m > 1 else 0)
 
 
-@pytest.mark.parametrize("name", OBJECTIVES)
-def test_accepts_and_rejects_for_one_arm_is_successive_rejects(name):
+def test_accepts_and_rejects_for_one_arm_is_successive_rejects():
     """As published: with m = 1 the gap of the worst is never below that of the best. Ties included (whole rewards)."""
-    objective, _ = OBJECTIVES[name]
+    objective, _ = OBJECTIVES["RSSR"]
     coarse = sb.Bandit([sb.Empirical([0, 0, 1, 1, 2]), sb.Empirical([0, 1, 1, 1, 2]), *[sb.Bernoulli(0.5)] * 5])
     for bandit in (sb.Tape(TAPE), coarse):
         one = sb.simulate(sb.policies.SuccessiveAcceptsRejects(objective), bandit, horizon=BUDGET, runs=40)["SAR"]

@@ -1,6 +1,7 @@
 """Every policy of the library, and a user's own, keeps the contract that :mod:`sharpe_bandits.testing` ships."""
 
 import pytest
+from hypothesis import settings
 
 import sharpe_bandits as sb
 from sharpe_bandits.policies.base import EliminationPolicy, IndexPolicy, Policy
@@ -23,7 +24,11 @@ EVERY_SETTING = [*EVERY_POLICY, sb.policies.LUCB(L=0.5)]
 
 @pytest.mark.parametrize("policy", EVERY_SETTING, ids=[policy.name for policy in EVERY_SETTING])
 class TestEveryPolicy(PolicyContract):
-    pass
+    def test_all_kernels_make_the_same_choices(self, policy):
+        """Two more kernels to compile each: in the short form for the first policy of each class, in the long for all."""
+        first = BY_CLASS.get(type(policy).__name__, [policy])[0]
+        if policy is first or settings.default.max_examples > 100:
+            super().test_all_kernels_make_the_same_choices(policy)
 
 
 def test_no_policy_is_missing_from_the_catalogue():

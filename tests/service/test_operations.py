@@ -298,7 +298,7 @@ def test_behind_a_proxy_with_tls_a_browser_signs_in(tmp_path, store):
 def test_long_work_runs_aside_and_gives_the_same(tmp_path, store):
     """Verification, exports and histories in another process, of low priority, while asks are answered."""
     campaign = store.campaign("desks", policy=POLICY, arms=ARMS, explore=0.2)
-    for _ in range(10):
+    for _ in range(4):
         campaign.tell_many({decision: 0.01 * (decision.number % 7) for decision in campaign.ask(count=1000)})
     with serving(tmp_path) as (url, token, process), sb.connect(url, token=token) as service:
         remote = service.campaign("desks")
@@ -311,12 +311,12 @@ def test_long_work_runs_aside_and_gives_the_same(tmp_path, store):
             asked += 1
         work.join()
         assert results[0].ok
-        assert results[0].decisions == 10_000 or results[0].decisions > 10_000
+        assert results[0].decisions >= 4_000
         assert asked > 10
         other = sb.ScaleFreeUCB(L=1e-4, c=0.2)
         assert remote.evaluate(other) == campaign.evaluate(other)
         assert remote.history(first=1, count=50).equals(campaign.history(first=1, count=50))
-        assert get(f"{url}{DESKS}/decisions.csv", token).count(b"\n") == 10_001 + asked
+        assert get(f"{url}{DESKS}/decisions.csv", token).count(b"\n") == 4_001 + asked
         children = [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and _parent(pid) == process.pid]
         assert any(
             os.getpriority(os.PRIO_PROCESS, child) > os.getpriority(os.PRIO_PROCESS, process.pid) for child in children

@@ -72,7 +72,8 @@ def test_draws_from_a_table_do_not_depend_on_how_many_are_drawn_together(size):
     np.testing.assert_array_equal(together, plain)
 
 
-#: An agent's choices and rewards: simulations, whose kernels take longest to compile, are played by ``make plain-numba``.
+#: An agent's choices, and rewards by what the accelerator has in place of functions of NumPy: simulations, whose kernels
+#: take longest to compile, are played by ``make plain-numba``.
 PLAY = """
     import json
     import numpy as np
@@ -85,10 +86,9 @@ PLAY = """
     for t in range(20):
         asked.append(agent.ask())
         agent.tell(asked[-1], 0.1 * (t % 7))
-    arms = sb.Bandit([sb.Uniform(0.5, 2.5), sb.arms.TruncatedGamma(2.0, 0.8, 0.1, 5.0)]).table(0, 0, 1)
-    drawn = np.zeros((2, 100))
-    for arm in (0, 1):
-        specialise(rewards.fill, {})(arms, 0, arm, np.uint64(7), 0, drawn[arm])
+    pool = np.random.default_rng(4).normal(size=2 * rewards.SIDE)
+    drawn = np.random.default_rng(5).uniform(size=64)
+    specialise(rewards.quantiles, {})(pool, 0, 0.5, 2.0, drawn)
     print(json.dumps([asked, drawn.tolist()]))
 """
 GONE = """

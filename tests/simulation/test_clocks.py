@@ -17,7 +17,6 @@ POLICIES = [
     sb.SHSR(L=0.5),
     sb.SuRSR(L=0.5),
     sb.policies.SuccessiveAcceptsRejects(sb.RSSR(L=0.5), m=2),
-    sb.policies.VarianceAwareHalving(sb.RSSR(L=0.5)),
 ]
 
 
