@@ -394,8 +394,8 @@ def test_every_index_policy_of_the_paper_has_a_golden_trace():
         and kind.__module__ not in elsewhere
     }
     assert {name for name, _ in golden} == kinds
-    # the forms: four of UCB-RSSR and of UCB-SR-like, four of U-UCB, three of each modified policy, and the rest
-    assert len(golden) == 30
+    # the forms: four of UCB-RSSR and of UCB-SR-like, four of U-UCB, three of each modified policy, two of VTS, and the rest
+    assert len(golden) == 31
 
 
 def test_ties_of_coin_tosses_go_to_the_lowest_arm():

@@ -31,6 +31,19 @@ REREAD_SECONDS = 2.0
 RATE = 2000.0
 
 
+class _Application(FastAPI):
+    """Its schema, which takes long, is made on request."""
+
+    def openapi(self) -> dict[str, Any]:
+        schema = super().openapi()
+        schema["components"]["securitySchemes"] = {
+            "token": {"type": "http", "scheme": "bearer"},
+            "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
+        }
+        schema["security"] = [{"token": []}, {"session": []}]
+        return schema
+
+
 def create_app(
     store: Store,
     tokens: Iterable[Token],
@@ -64,7 +77,7 @@ def create_app(
         await state.close()
         await warming
 
-    app = FastAPI(
+    app = _Application(
         title="sharpe-bandits",
         version=__version__,
         description="Campaigns: ask which arm to play, tell the reward later. Send a token as Authorization: Bearer.",
@@ -79,12 +92,6 @@ def create_app(
     app.state.aside = Aside(store, target, modules)
     app.router.routes.extend(api.router.routes)  # a router inside the router would be searched more slowly
     dashboard.add(app)
-    schema = app.openapi()
-    schema["components"]["securitySchemes"] = {
-        "token": {"type": "http", "scheme": "bearer"},
-        "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
-    }
-    schema["security"] = [{"token": []}, {"session": []}]
     app.add_exception_handler(SharpeBanditsError, _library)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
