@@ -7,11 +7,11 @@ phase the arm with the most remaining pulls is played next, which is round robin
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .formulas import by_round, decide_on, keeps_powers, kept_cells, noise, share, update_statistics, value
+from .formulas import decide_on, noise, value
 from .game import LANES, keep_pulls
 from .memory import words, zeros
 from .rewards import UNIFORM, fill, recorded, uniform_reward
@@ -29,12 +29,36 @@ LOC, SCALE, ANCHOR, SUM1, SUM2, STREAM, ROWS = range(7)
 
 class Phases(NamedTuple):
     """Pulls per undecided arm in each phase, and how many arms stay undecided after it; ``fresh``: estimates use only
-    the current phase's rewards.
+    the current phase's rewards; ``by_round``: rewards are indexed by round, not by an arm's own pulls.
     """
 
     pulls: np.ndarray
     keep: np.ndarray
     fresh: bool
+    by_round: bool
+
+
+class PhaseFormulas(NamedTuple):
+    """The formulas of a policy and its objective, as input of a kernel that is compiled once for all of them.
+
+    Attributes
+    ----------
+    objective : np.ndarray
+        arguments of the objective
+    keeps_powers : bool
+        whether sums of third and fourth powers are kept
+    cells : int
+        number of cells per arm that statistics keep
+    share, end_phase, update_statistics : pointer
+        to the functions of :mod:`sharpe_bandits.simulation.pointers` of these names
+    """
+
+    objective: np.ndarray
+    keeps_powers: bool
+    cells: int
+    share: Any
+    end_phase: Any
+    update_statistics: Any
 
 
 def arm_record(sums, kept, i):
@@ -195,11 +219,21 @@ def end_phase(sums, kept, alive, size, keep, wanted, taken, objective, ranked, p
     return wanted
 
 
-def play_phases(game, phases, rewards, objective, out):
+def share_pulls(formulas, sums, kept, alive, size, pulls, previous_kept_all, quota):
+    """The policy's :func:`~sharpe_bandits.play.formulas.share`."""
+    formulas.share(sums, kept, alive, size, pulls, previous_kept_all, formulas.objective, quota)
+
+
+def decide(formulas, sums, kept, alive, size, keep, wanted, taken, ranked, places):
+    """:func:`end_phase` by the policy's formulas."""
+    return formulas.end_phase(sums, kept, alive, size, keep, wanted, taken, formulas.objective, ranked, places)
+
+
+def play_phases(game, phases, rewards, formulas, out):
     """Play runs, LANES in parallel."""
     first, runs = game.first, game.runs
     arms, row_step, seed = rewards
-    fresh = phases.fresh
+    fresh, by_round, keeps_powers = phases.fresh, phases.by_round, formulas.keeps_powers
     checkpoints, batch = out.checkpoints, out.batch
     count_arms, n_recommended = out.final.shape[1], out.recommended.shape[1]
     shape = (LANES, count_arms)
@@ -214,7 +248,7 @@ def play_phases(game, phases, rewards, objective, out):
     done = zeros(shape, np.int64)  # pulls of an arm in the whole run
     sum1, sum2, all1, all2, anchor = zeros(shape), zeros(shape), zeros(shape), zeros(shape), zeros(shape)
     sum3, sum4 = zeros(shape), zeros(shape)  # kept where pulls are shared by influence variance
-    kept = zeros((LANES, count_arms, kept_cells(), 1))  # of the rewards that estimates use
+    kept = zeros((LANES, count_arms, formulas.cells, 1))  # of the rewards that estimates use
     streams = zeros(shape, np.uint64)
     count, pulls, mean, variance = (
         zeros(count_arms),
@@ -225,7 +259,8 @@ def play_phases(game, phases, rewards, objective, out):
     ranked, places = zeros((2, count_arms)), zeros((2, count_arms), np.int64)
     played = zeros((ROWS, LANES))
     keys = words(played)  # the same memory
-    buffer = zeros(DRAWN)
+    buffer, covariates = zeros(DRAWN), zeros(DRAWN)
+    covariates[:] = np.nan
     traced, has_covariate = out.choices.shape[0] > 0, arms.kind.shape[1] > count_arms
     first_batch = first // batch
     for block in range(0, runs, LANES):
@@ -239,7 +274,7 @@ def play_phases(game, phases, rewards, objective, out):
                 if arms.kind[row, i] == UNIFORM:
                     x = uniform_reward(arms.loc[row, i], arms.scale[row, i], reward_bits(streams[k, i], 0))
                 else:
-                    fill(arms, row, i, streams[k, i], i if by_round() else 0, buffer[:1])
+                    fill(arms, row, i, streams[k, i], i if by_round else 0, buffer[:1])
                     x = buffer[0]
                 anchor[k, i] = anchor_of(x)
                 alive[k, i] = i
@@ -262,13 +297,13 @@ def play_phases(game, phases, rewards, objective, out):
                 for i in range(count_arms):
                     count[i] = done[k, i]
                 sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
-                share(sums, kept[k], alive[k], size, quota, previous_kept_all, objective, quotas[k])
+                share_pulls(formulas, sums, kept[k], alive[k], size, quota, previous_kept_all, quotas[k])
                 if fresh:
                     kept[k] = 0.0
                 for p in range(size):
                     alike &= quotas[k, p] == quota
             for p in range(size):
-                simple = alike and not (traced or keeps_powers() or kept_cells() > 0)
+                simple = alike and not (traced or keeps_powers or formulas.cells > 0)
                 for k in range(LANES):
                     a = alive[k, p]
                     row = (block + min(k, lanes - 1)) * row_step
@@ -299,24 +334,29 @@ def play_phases(game, phases, rewards, objective, out):
                             if out.stop[0] != 0:
                                 return
                             steps = min(DRAWN, quotas[k, p] - j)
-                            fill(arms, row, a, streams[k, a], done[k, a] + j, buffer[:steps])
-                            for i in range(steps):
-                                now = 0
-                                if traced or by_round():
+                            drawn = buffer[:steps]
+                            fill(arms, row, a, streams[k, a], done[k, a] + j, drawn)
+                            if traced or by_round:
+                                for i in range(steps):
                                     now = t + place(quotas[k], size, p, quotas[k, p] - j - i)
-                                if by_round():
-                                    buffer[i] = recorded(arms, row, a, now)
-                                z = recorded(arms, row, count_arms, now) if has_covariate and by_round() else np.nan
-                                d, s = buffer[i] - base, np.float64(before + j + i + 1)
-                                update_statistics(kept[k], a, 0, 0, s, buffer[i], d, z, objective)
+                                    if by_round:
+                                        drawn[i] = recorded(arms, row, a, now)
+                                    if by_round and has_covariate:
+                                        covariates[i] = recorded(arms, row, count_arms, now)
+                                    if traced:
+                                        out.choices[block + k, now] = a
+                                        out.rewards[block + k, now] = drawn[i]
+                            if formulas.cells > 0:
+                                formulas.update_statistics(
+                                    kept[k], a, before + j, drawn, base, covariates, formulas.objective
+                                )
+                            for i in range(steps):
+                                d = drawn[i] - base
                                 total1 += d
                                 total2 += d * d
-                                if keeps_powers():
+                                if keeps_powers:
                                     total3 += d * d * d
                                     total4 += d * d * d * d
-                                if traced:
-                                    out.choices[block + k, now] = a
-                                    out.rewards[block + k, now] = buffer[i]
                         played[SUM1, k], played[SUM2, k] = total1, total2
                         sum3[k, a], sum4[k, a] = total3, total4
                 for k in range(lanes):
@@ -352,8 +392,8 @@ def play_phases(game, phases, rewards, objective, out):
                 for i in range(count_arms):
                     count[i] = quota if fresh else done[k, i]
                 sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
-                wanted[k] = end_phase(
-                    sums, kept[k], alive[k], size, phases.keep[phase], wanted[k], taken[k], objective, ranked, places
+                wanted[k] = decide(
+                    formulas, sums, kept[k], alive[k], size, phases.keep[phase], wanted[k], taken[k], ranked, places
                 )
             previous_kept_all = phases.keep[phase] == size
             size = phases.keep[phase]

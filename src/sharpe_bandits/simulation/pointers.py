@@ -15,8 +15,10 @@ import numpy as np
 from .._support.call_tree import Bindings
 from ..play import choose, formulas
 from ..play.choose import evaluate, evaluate_objective
-from ..play.formulas import index, update_statistics
+from ..play.elimination import PhaseFormulas, end_phase
+from ..play.formulas import index, share, update_statistics
 from ..play.memory import number_of
+from ..play.state import Sums
 from ..play.statistics import ArmRecord, record_kinds
 from .compiler import is_disabled, pointer
 
@@ -42,6 +44,26 @@ def update_target(kept, i, pulls, x, d, z, parameters):
     """The function behind a pointer to :func:`~sharpe_bandits.play.formulas.update_statistics`."""
     update_statistics(kept, i, 0, 0, pulls, x, d, z, unpacked(parameters, None))
     return 0
+
+
+def update_all_target(kept, i, before, rewards, anchor, covariates, parameters):
+    """:func:`~sharpe_bandits.play.formulas.update_statistics` with several rewards of an arm that has ``before``."""
+    objective = unpacked(parameters, None)
+    for j in range(rewards.size):
+        x = rewards[j]
+        update_statistics(kept, i, 0, 0, np.float64(before + j + 1), x, x - anchor, covariates[j], objective)
+    return 0
+
+
+def share_target(sums, kept, alive, size, pulls, previous_kept_all, parameters, quota):
+    """The function behind a pointer to :func:`~sharpe_bandits.play.formulas.share`."""
+    share(sums, kept, alive, size, pulls, previous_kept_all, unpacked(parameters, None), quota)
+    return 0
+
+
+def end_phase_target(sums, kept, alive, size, keep, wanted, taken, parameters, ranked, places):
+    """The function behind a pointer to :func:`~sharpe_bandits.play.elimination.end_phase`."""
+    return end_phase(sums, kept, alive, size, keep, wanted, taken, unpacked(parameters, None), ranked, places)
 
 
 def index_target(arm, t, parameters):
@@ -147,6 +169,38 @@ def formulas_behind_pointers(
         pointer(objective_target, of_objective, int64(rows, kept, floats)),
         pointer(update_target, of_objective, int64(kept, int64, float64, float64, float64, float64, floats)),
     ), of_index
+
+
+def phases_behind_pointers(
+    bindings: Bindings, objective: tuple[float, ...], cells: int, keeps_powers: bool
+) -> PhaseFormulas:
+    """The formulas of a policy that plays in phases; ``objective``: the arguments of its objective."""
+    from numba import boolean, float64, int64, types
+
+    floats, floats2, kept = (types.Array(float64, dimensions, "C") for dimensions in (1, 2, 3))
+    sums, ints, ints2 = types.NamedUniTuple(floats, len(Sums._fields), Sums), int64[::1], int64[:, ::1]
+    bound: dict[Any, Any] = {**bindings, unpacked: _unpacked(_expression(objective, []))}
+    # Without the other functions, so that policies share what is compiled.
+    of_end, of_share, of_update = (
+        {key: function for key, function in bound.items() if key not in others}
+        for others in (
+            (formulas.share, formulas.estimate, formulas.noise),
+            (formulas.decide_on, formulas.value),
+            (formulas.share, formulas.estimate, formulas.noise, formulas.decide_on, formulas.value),
+        )
+    )
+    return PhaseFormulas(
+        np.array(objective, float),
+        keeps_powers,
+        cells,
+        pointer(share_target, of_share, int64(sums, kept, ints, int64, int64, boolean, floats, ints)),
+        pointer(
+            end_phase_target,
+            of_end,
+            int64(sums, kept, ints, int64, int64, int64, boolean[::1], floats, floats2, ints2),
+        ),
+        pointer(update_all_target, of_update, int64(kept, int64, int64, floats, float64, floats, floats)),
+    )
 
 
 def _expression(argument: Any, slots: list[Any]) -> str:

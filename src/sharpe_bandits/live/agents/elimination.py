@@ -10,13 +10,13 @@ import numpy as np
 from ..._support.call_tree import substituted
 from ..._support.validation import whole
 from ...errors import CampaignOverError, InvalidInputError, WaitForRewardsError, listed
-from ...objectives import RSSR, Mean
+from ...objectives import RSSR
 from ...play import elimination, formulas
 from ...play import state as arm_state
 from ...play.statistics import summary
 from ...policies.base import EliminationPolicy
 from ...simulation.compiler import specialise
-from ...simulation.families.phases import phase_bindings
+from ...simulation.families.phases import phase_formulas
 from .base import Agent
 from .state import damaged
 
@@ -46,13 +46,10 @@ class EliminationAgent(Agent):
         bounded = isinstance(policy.objective, RSSR) and k <= MAX_BOUNDED and policy.n_recommended == 1
         plain = policy.share is elimination.share_equally and policy.decide_on is elimination.drop_worst
         self._played: list[Any] | None = [] if bounded and plain else None
-        objective = policy.objective or Mean()
-        self._objective_arguments = objective.arguments()
-        bindings = phase_bindings(policy)
-        self._update = substituted(formulas.update_statistics, bindings)
-        self._decide = specialise(elimination.end_phase, bindings)
+        self._update = substituted(formulas.update_statistics, self._layout().bindings)
+        self._formulas = phase_formulas(policy)
+        self._share, self._decide = specialise(elimination.share_pulls, {}), specialise(elimination.decide, {})
         self._room = np.zeros((2, k)), np.zeros((2, k), np.int64)
-        self._share = specialise(policy.share, bindings)
 
     def error_bound(
         self, *, gap: float, form: Literal["printed", "repaired"] = "printed", lower: float = 0.0, upper: float = 1.0
@@ -170,20 +167,13 @@ class EliminationAgent(Agent):
 
     def _prepare(self) -> None:
         with self._lock:
-            alive, (pulls, keep) = np.arange(len(self.arms)), self._phases[0][:2]
-            objective, quota = self._objective_arguments, np.zeros(keep, np.int64)
-            self._decide(
-                self._example_sums(),
-                self._now.kept,
-                alive,
-                len(alive),
-                keep,
-                self._rule.n_recommended,
-                self._taken.copy(),
-                objective,
-                *self._room,
-            )
-            self._share(self._example_sums(), self._now.kept, alive, keep, pulls, keep == len(alive), objective, quota)
+            sums, kept, alive, (pulls, keep) = (
+                self._example_sums(), self._now.kept, np.arange(len(self.arms)), self._phases[0][:2],
+            )  # fmt: skip
+            wanted, taken = self._rule.n_recommended, self._taken.copy()
+            self._decide(self._formulas, sums, kept, alive, len(alive), keep, wanted, taken, *self._room)
+            quota = np.zeros(keep, np.int64)
+            self._share(self._formulas, sums, kept, alive, keep, pulls, keep == len(alive), quota)
 
     def _end_phase(self) -> None:
         alive = np.array(self._alive, np.int64)
@@ -191,9 +181,7 @@ class EliminationAgent(Agent):
         self._note_phase(alive)
         kept_all = keep == len(alive)
         sums, kept = self._now.sums, self._now.kept
-        self._decide(
-            sums, kept, alive, len(alive), keep, self._wanted, self._taken, self._objective_arguments, *self._room
-        )
+        self._decide(self._formulas, sums, kept, alive, len(alive), keep, self._wanted, self._taken, *self._room)
         self._phase += 1
         self._due[:] = 0
         self._alive = [] if self._over else [int(i) for i in alive[:keep]]
@@ -201,7 +189,7 @@ class EliminationAgent(Agent):
             return
         quota = np.zeros(keep, np.int64)
         pulls = self._phases[self._phase][0]
-        self._share(self._state.sums, kept, alive, keep, pulls, kept_all, self._objective_arguments, quota)
+        self._share(self._formulas, self._state.sums, kept, alive, keep, pulls, kept_all, quota)
         self._due[self._alive] = quota
         if self._now is not self._state:
             arm_state.reset(self._now)

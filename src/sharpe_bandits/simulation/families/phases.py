@@ -14,6 +14,7 @@ from ...play.game import Game
 from ...play.statistics import layout_for
 from ...policies.base import EliminationPolicy
 from ..compiler import specialise
+from ..pointers import phases_behind_pointers
 from .base import SOURCES, Family, outputs_of, rewards_of, source_of
 
 if TYPE_CHECKING:
@@ -39,9 +40,7 @@ class PhasesFamily(Family):
         super().check(spec)
 
     def kernels(self, spec: Spec) -> Any:
-        by_round = {formulas.by_round: formulas.constant(spec.environment.clock == "rounds")}
-        bindings = {**phase_bindings(_policy(spec)), **SOURCES[spec.source], **by_round}
-        return specialise(elimination.play_phases, bindings)
+        return specialise(elimination.play_phases, SOURCES[spec.source]), phase_formulas(_policy(spec))
 
     def play(self, spec: Spec, chunk: Chunk) -> None:
         policy = _policy(spec)
@@ -49,11 +48,12 @@ class PhasesFamily(Family):
         quotas = np.array([pulls for pulls, _ in phases], np.int64)
         keep = np.array([stay for _, stay in phases], np.int64)
         rewards = source_of(spec, rewards_of(spec, chunk.first, chunk.runs))
-        spec.kernels(
+        play_phases, formulas = spec.kernels
+        play_phases(
             Game(chunk.first, chunk.runs, spec.horizon, 0),
-            elimination.Phases(quotas, keep, not policy.keeps_samples),
+            elimination.Phases(quotas, keep, not policy.keeps_samples, spec.environment.clock == "rounds"),
             rewards,
-            (policy.objective or Mean()).arguments(),
+            formulas,
             outputs_of(spec, chunk),
         )
 
@@ -63,8 +63,8 @@ def _policy(spec: Spec) -> EliminationPolicy:
     return spec.policy
 
 
-def phase_bindings(policy: EliminationPolicy) -> dict[Any, Any]:
-    """Bindings of a kernel's placeholders for a policy that plays in phases."""
+def phase_formulas(policy: EliminationPolicy) -> elimination.PhaseFormulas:
+    """The formulas of a policy that plays in phases, as input of a kernel."""
     objective = policy.objective or Mean()
     functions: dict[Any, Any] = {
         formulas.value: objective.record_formula,
@@ -76,4 +76,6 @@ def phase_bindings(policy: EliminationPolicy) -> dict[Any, Any]:
         functions |= {formulas.estimate: objective.record_root, formulas.noise: objective.record_root_noise}
     elif formulas.noise in called:
         functions[formulas.noise] = objective.record_noise
-    return {**functions, **layout_for(frozenset().union(*map(mentions, functions.values())), objective).bindings}
+    layout = layout_for(frozenset().union(*map(mentions, functions.values())), objective)
+    keeps_powers = layout.bindings[formulas.keeps_powers] is formulas.always
+    return phases_behind_pointers({**functions, **layout.bindings}, objective.arguments(), layout.cells, keeps_powers)
