@@ -1,4 +1,4 @@
-# On a machine with Python 3.11-3.13 and make, two commands do everything:
+# On a machine with Python 3.11-3.14 and make, two commands do everything:
 #   make run     reproduce the paper in its quick form, into out/quick
 #   make test    lint, types, tests
 # and to see campaigns at work:

@@ -135,15 +135,17 @@ def test_odd_separators(separator, tmp_path):
 
 
 def test_many_columns_take_seconds_and_are_not_all_listed(tmp_path):
-    names = [f"column {k}" for k in range(20_000)]
+    names = [f"column {k}" for k in range(8_000)]
     values = np.random.default_rng(1).normal(0, 0.01, (5, len(names)))
     frame = pd.DataFrame(values, columns=names)
     frame.to_csv(tmp_path / "wide.csv", index=False)
     started = time.process_time()
     for source in (frame, pa.Table.from_pandas(frame), dict(zip(names, values.T, strict=True)), tmp_path / "wide.csv"):
         assert read(source, columns=names[::-1]).names == tuple(reversed(names))
-    assert time.process_time() - started < 20  # it took 190 s where time grew with the square of the number
-    with pytest.raises(sb.errors.UnknownNameError, match=r"'column 0', .*… \(20,000 in all\)") as caught:
+    assert (
+        time.process_time() - started < 15
+    )  # 20,000 took 190 s where time grew with the square of the number, 30 s for 8,000
+    with pytest.raises(sb.errors.UnknownNameError, match=r"'column 0', .*… \(8,000 in all\)") as caught:
         read(frame, columns=["none"])
     assert len(str(caught.value)) < 2000
 
