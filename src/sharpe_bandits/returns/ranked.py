@@ -52,7 +52,7 @@ class Ranked:
     heavy_tailed : bool
         whether the kurtosis is so large that the nominal coverage of that interval is not reached
     annual_sharpe_robust, annual_sharpe_robust_low, annual_sharpe_robust_high : float
-        annualised Sharpe ratio that allows for autocorrelation (Lo's, smoothed with Bartlett weights), and its interval
+        annualised Sharpe ratio that allows for autocorrelation (Lo's, with flat-top weights), and its interval
         by the delta method, which allows for the error of the autocorrelations
     autocorrelation, autocorrelation_p, autocorrelated : float and bool
         autocorrelation from one row to the next, p-value of the hypothesis that there is none at any lag (Escanciano

@@ -25,6 +25,8 @@ References
        151(2).
 .. [13] M. López de Prado and M. J. Lewis (2019). Detection of false investment strategies using unsupervised learning
        methods. Quantitative Finance 19(9).
+.. [14] D. N. Politis and J. P. Romano (1995). Bias-corrected nonparametric spectral estimation. J. Time Series Analysis
+       16(1).
 """
 
 from __future__ import annotations
@@ -46,6 +48,8 @@ LARGEST_RATE = 1.0
 MOST_TRIALS = 10**12
 #: Largest autoregressive coefficient that a long-run variance is corrected by, in absolute value [11].
 LARGEST_AR = 0.97
+#: Variance of a year's return, as a share of that of independent returns, below which flat-top weights are not trusted.
+SMALLEST_YEAR = 0.05
 #: Largest lag of the test for autocorrelation, and its level.
 TESTED_LAGS, TEST_LEVEL = 12, 0.05
 
@@ -122,8 +126,10 @@ def annualised(sharpe: Any, periods_per_year: float, autocorrelations: Sequence[
 def annualised_by_lo(x: Any, periods_per_year: float, risk_free_per_period: float = 0.0) -> Any:
     """Annualised Sharpe ratio that allows for autocorrelation of returns (Lo's [1]).
 
-    The number of autocorrelations follows the rule of Newey and West [4], but stays below the periods per year; they
-    have Bartlett weights. A year of daily returns has far more lags than can be estimated.
+    The number of autocorrelations follows the rule of Newey and West [4], but stays below the periods per year: a year
+    of daily returns has far more lags than can be estimated. The first half of them have weight 1, from there it falls
+    to 0 (a flat-top window [14]): weights that fall from the first lag on, as Bartlett's do, leave a bias. So does the
+    variance of the factor that annualises, which is corrected to first order.
     """
     return _one_by_one(lambda own: lo_and_influence(own, periods_per_year, risk_free_per_period)[0], _series(x))
 
@@ -137,15 +143,20 @@ def lo_and_influence(
     autocorrelations times the derivatives of that factor.
     """
     q, z, own = periods_per_year, (x - x.mean()) / x.std(), sharpe(x, risk_free_per_period)
-    lags = min(_lags(x), math.ceil(q) - 1)
+    lags = min(max(_lags(x), _first_lags(len(x))), math.ceil(q) - 1)
     rho, lag = np.array(_autocovariances(z, lags)[1:]), np.arange(1, lags + 1)
-    weights = 1 - lag / (lags + 1)
+    bartlett = 1 - lag / (lags + 1)
+    weights = np.minimum(2 * bartlett, 1.0)
+    if q + 2 * ((q - lag) * weights * rho).sum() < SMALLEST_YEAR * q:  # with Bartlett weights it cannot be below 0
+        weights = bartlett
     factor = float(annualised(1.0, q, (weights * rho).tolist()))
     slopes = -(factor**3) / q**2 * (q - lag) * weights
     on_factor = -(slopes @ rho) * z**2
     for k, slope in enumerate(slopes.tolist(), 1):
         on_factor[k:] += slope * z[k:] * z[:-k]
-    return own * factor, factor * influence(x, risk_free_per_period) + own * on_factor
+    # the factor is a power -1/2, so that the variance of its logarithm raises its expectation by 3/2 of it
+    raised = 1 + 1.5 * se_of_mean(on_factor / factor) ** 2
+    return own * factor / raised, factor * influence(x, risk_free_per_period) + own * on_factor
 
 
 def autocorrelation(x: Any) -> Any:
@@ -504,10 +515,15 @@ def _autocovariances(x: np.ndarray, lags: int) -> list[float]:
     return [float(x[lag:] @ x[: n - lag]) / n for lag in range(lags + 1)]
 
 
+def _first_lags(n: int) -> int:
+    """Number of lags from which the rule of Newey and West [4] finds its own."""
+    return min(int(4 * (n / 100) ** (2 / 9)), n - 1)
+
+
 def _lags(x: np.ndarray) -> int:
     """Number of lags by the rule of Newey and West [4]."""
     n = len(x)
-    own, *first = _autocovariances(x, min(int(4 * (n / 100) ** (2 / 9)), n - 1))
+    own, *first = _autocovariances(x, _first_lags(n))
     level = own + 2 * sum(first)
     slope = 2 * sum(j * c for j, c in enumerate(first, 1))
     # The rule squares the ratio, so the sign of the level does not matter. Near 0 the number of lags is unbounded;
