@@ -33,7 +33,27 @@ def index(weights, x, rounds):
     return mean / math.sqrt(d) + math.sqrt(w * math.expm1(2 * C * math.log(rounds) / (s - 2)))
 
 
-def twin(horizon, weigh, rounds_of, full=False):
+def index_for(objective):
+    """The index of SF-UCB for an objective of a feature, whose spread is shrunk towards that of normal rewards."""
+
+    def feature_index(weights, x, rounds):
+        s, mean, v, *_ = moments(weights, x)
+        x, weights = np.array(x), np.array(weights)
+        y = objective.features(x)  # a discount is not combined with CVaR, whose features depend on the sample
+        feature = (weights * y).sum() / s
+        h, by_mean, by_feature, scale = objective.root(mean, feature, *objective.arguments())
+        covariance, spread = objective.spread_if_normal(mean, v, *objective.arguments())
+        normal = by_mean**2 * v + 2 * by_mean * by_feature * covariance + by_feature**2 * spread
+        share = s / (s + 10)
+        covariance = share * (weights * (x - mean) * (y - feature)).sum() / s + (1 - share) * covariance
+        spread = share * (weights * (y - feature) ** 2).sum() / s + (1 - share) * spread
+        w = by_mean**2 * v + 2 * by_mean * by_feature * covariance + by_feature**2 * spread
+        return h + math.sqrt(max(w, normal / 4) / scale * math.expm1(2 * C * math.log(rounds) / (s - 2)))
+
+    return feature_index
+
+
+def twin(horizon, weigh, rounds_of, full=False, index=index):
     """Choices, if the weight of a reward of ``age`` rounds is ``weigh(age)``."""
     seen = [[] for _ in range(3)]  # (round, reward)
     choices = []
@@ -58,17 +78,29 @@ def twin(horizon, weigh, rounds_of, full=False):
     return choices
 
 
-def window_twin(horizon, window, full=False):
-    return twin(horizon, lambda age: 1.0 if age < window else 0.0, lambda t, totals: min(t, window), full)
+def window_twin(horizon, window, full=False, index=index):
+    return twin(horizon, lambda age: 1.0 if age < window else 0.0, lambda t, totals: min(t, window), full, index)
 
 
-def discount_twin(horizon, gamma, full=False):
-    return twin(horizon, lambda age: gamma**age, lambda t, totals: math.fsum(totals), full)
+def discount_twin(horizon, gamma, full=False, index=index):
+    return twin(horizon, lambda age: gamma**age, lambda t, totals: math.fsum(totals), full, index)
+
+
+def case(policy, forgetful_twin, memory):
+    """A policy with an objective of more than mean and variance, and its twin."""
+    index = index_for(policy.objective)
+    return policy, lambda full=False: forgetful_twin(500, memory, full, index)
+
+
+SORTINO, CVAR = sb.Sortino(L=L, target=0.1), sb.objectives.CVaR(alpha=0.2)
 
 
 CASES = [
     (sb.policies.SlidingWindowUCB(L=L, window=40), lambda full=False: window_twin(500, 40, full)),
     (sb.policies.SlidingWindowUCB(L=L, window=137), lambda full=False: window_twin(500, 137, full)),
     (sb.policies.DiscountedUCB(L=L, discount=0.97), lambda full=False: discount_twin(500, 0.97, full)),
+    case(sb.policies.SlidingWindowUCB(objective=SORTINO, window=137), window_twin, 137),
+    case(sb.policies.DiscountedUCB(objective=SORTINO, discount=0.97), discount_twin, 0.97),
+    case(sb.policies.SlidingWindowUCB(objective=CVAR, window=80), window_twin, 80),
 ]
-IDS = ["window 40", "window 137", "discount"]
+IDS = ["window 40", "window 137", "discount", "Sortino, window", "Sortino, discount", "CVaR, window"]

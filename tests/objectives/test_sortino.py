@@ -76,7 +76,8 @@ def test_it_is_learnt_and_where_a_policy_for_the_sharpe_ratio_goes_wrong():
 
 def test_what_cannot_be_is_said():
     for make in (
-        lambda: sb.policies.SlidingWindowUCB(objective=GOAL),
+        lambda: sb.policies.SlidingWindowUCB(objective=sb.objectives.CVaR(), window=257),
+        lambda: sb.policies.DiscountedUCB(objective=sb.objectives.CVaR()),
         lambda: sb.policies.NPTS(objective=GOAL),
         lambda: sb.ScaleFreeUCB(objective=sb.Sortino(L=0.0)),
         lambda: sb.Sortino(L=-1.0),

@@ -165,13 +165,38 @@ def inlined_size(function: Callable[..., Any], sizes: dict[Any, int]) -> int:
 
 
 def mentions(root: Callable[..., Any]) -> frozenset[str]:
-    """All attribute and global names that a function and the functions it calls mention."""
+    """All attribute and global names that a function and the functions it calls mention, except attributes of libraries
+    (``np.maximum``).
+    """
     return _mentions(root) if is_fixed(root) else _mentions.__wrapped__(root)
 
 
 @lru_cache(maxsize=1024)
 def _mentions(root: Callable[..., Any]) -> frozenset[str]:
-    return frozenset(name for f in call_tree(root) for code in codes(f.__code__) for name in code.co_names)
+    names: set[str] = set()
+    for f in call_tree(root):
+        names.update(_names(f.__code__))
+        scope = _outside(f)
+        for chain in _chains(f.__code__):
+            if not from_library(scope.get(chain[0])):
+                names.update(chain)
+    return frozenset(names)
+
+
+@lru_cache(maxsize=4096)
+def _names(code: Code) -> frozenset[str]:
+    """All names that code mentions, other than in :func:`_chains`."""
+    names = set()
+    for part in codes(code):
+        chained = False
+        for instruction in dis.get_instructions(part):
+            if chained and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+                continue
+            enclosed = instruction.opname == "LOAD_DEREF" and instruction.argval in code.co_freevars
+            chained = enclosed or instruction.opname == "LOAD_GLOBAL"
+            if not chained and instruction.argval in part.co_names:
+                names.add(instruction.argval)
+    return frozenset(names)
 
 
 def rebuilt(function: Callable[..., Any], convert: Callable[[Any], Any], qualname: str) -> Function:

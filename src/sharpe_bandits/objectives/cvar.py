@@ -43,8 +43,17 @@ IN_TAIL = 16.0
 
 
 def update_tail(kept, i, at, k, pulls, x, d, z, objective):  # type: ignore[no-untyped-def]
-    """Insert a reward into the sorted first ones, or add it to the sums of all knots; keep alpha for the estimate."""
+    """Insert a reward into the sorted first ones, or add it to the sums of all knots; keep alpha for the estimate. A
+    reward that leaves is removed from the sorted ones.
+    """
     count, alpha = int(pulls), objective[0]
+    if count < 0:
+        j = at
+        while kept[i, j, k] != d:
+            j += 1
+        for place in range(j, at - count - 1):
+            kept[i, place, k] = kept[i, place + 1, k]
+        return
     kept[i, at + EXACT + 3 * KNOTS, k] = alpha
     if count <= EXACT:
         j = at + count - 1
@@ -128,7 +137,7 @@ def spread_if_normal(mean: float, variance: float, alpha: float, factor: float) 
     return 0.0, factor * variance
 
 
-_STATISTIC = Statistic(FEATURE, tail_moments, cells=EXACT + 3 * KNOTS + 1, update=update_tail)
+_STATISTIC = Statistic(FEATURE, tail_moments, cells=EXACT + 3 * KNOTS + 1, update=update_tail, longest_window=EXACT)
 
 
 @dataclass(frozen=True, repr=False)

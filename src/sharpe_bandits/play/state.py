@@ -92,12 +92,15 @@ class Rule(NamedTuple):
         weight below which an arm is played again
     cells : int
         numbers that statistics keep of each arm
+    forgets_cells : bool
+        whether it forgets these, too
     """
 
     window: int
     discount: float
     least: int
     cells: int
+    forgets_cells: bool
 
 
 def sums_of(rows, arms):
@@ -233,6 +236,32 @@ def tell(memory, i, x, z, t, window, discount, objective):
     state = state_of(*memory)
     forget(state.sums, state.window, t, window, discount)
     observe(state, i, x, z, t, window, objective)
+
+
+def forget_with_statistics(state, t, window, discount, update, objective):
+    """:func:`forget`, and forget the same in the statistics that are kept, which ``update`` changes."""
+    sums, kept, recent = state.sums, state.kept, state.window
+    for i in range(sums.pulls.size):
+        if discount < 1.0:  # sums of a feature, of its square, and of its product with the distance from the anchor
+            if t % RECENTRE == 0:
+                kept[i, 2, 0] -= recentre(sums, i) * kept[i, 0, 0]
+            for c in range(kept.shape[1]):
+                kept[i, c, 0] *= discount
+        elif t >= window and t % window > 0:
+            d = recent[t % window, i]
+            if d == d:
+                update(kept, i, -sums.pulls[i], sums.anchor[i] + d, d, np.nan, objective)
+    forget(sums, recent, t, window, discount)
+    if discount == 1.0 and t >= window and t % window == 0:  # sums and anchors were computed anew
+        for i in range(sums.pulls.size):
+            for c in range(kept.shape[1]):
+                kept[i, c, 0] = 0.0
+            count = 0.0
+            for p in range(window):
+                d = recent[p, i]
+                if d == d:
+                    count += 1.0
+                    update(kept, i, count, sums.anchor[i] + d, d, np.nan, objective)
 
 
 def rounds_remembered(sums, pending, t, window, discount):

@@ -100,7 +100,7 @@ class Statistic(NamedTuple):
     """A statistic of an arm beyond mean and variance.
 
     It may keep numbers of its own: ``kept[i, at, k]`` to ``kept[i, at + cells - 1, k]`` for arm i in run (lane) k,
-    initially 0. Policies that forget do not forget these.
+    initially 0.
 
     Attributes
     ----------
@@ -112,7 +112,10 @@ class Statistic(NamedTuple):
         how many numbers it keeps
     update : Callable[..., Any] | None, optional
         ``update(kept, i, at, k, pulls, x, d, z, objective)`` is called after pull number ``pulls`` has paid
-        x = anchor + d while the covariate was ``z`` (NaN: there is none); ``objective``: its parameters
+        x = anchor + d while the covariate was ``z`` (NaN: there is none); ``objective``: its parameters. If ``pulls``
+        is negative, one of that many rewards leaves (only if there is a ``longest_window``)
+    longest_window : float, optional
+        the longest window from which rewards can leave; infinite if all cells are sums, which can also be discounted
     powers : bool, optional
         whether ``values`` uses third and fourth moments, which take two more sums
     random : bool, optional
@@ -127,6 +130,7 @@ class Statistic(NamedTuple):
     values: Callable[..., Any]
     cells: int = 0
     update: Callable[..., Any] | None = None
+    longest_window: float = 0.0
     powers: bool = False
     random: bool = False
     quick: Callable[..., Any] | None = None
@@ -182,9 +186,10 @@ def autocovariance(kept, i, at, k, pulls, anchor, mean, variance, third, fourth,
 def update_feature(kept, i, at, k, pulls, x, d, z, objective):
     """Keep sums of the objective's feature, its square, and its product with the reward minus the anchor."""
     y = feature(x, *objective)
-    kept[i, at, k] += y
-    kept[i, at + 1, k] += y * y
-    kept[i, at + 2, k] += d * y
+    weight = math.copysign(1.0, pulls)
+    kept[i, at, k] += weight * y
+    kept[i, at + 1, k] += weight * y * y
+    kept[i, at + 2, k] += weight * d * y
 
 
 def feature_moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
@@ -196,7 +201,7 @@ def feature_moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth
 #: Fields of the statistic of an objective's feature.
 FEATURE = ("feature", "feature_square", "feature_covariance")
 #: The statistic of an objective's feature that is kept as sums over rewards.
-FEATURE_STATISTIC = Statistic(FEATURE, feature_moments, cells=3, update=update_feature)
+FEATURE_STATISTIC = Statistic(FEATURE, feature_moments, cells=3, update=update_feature, longest_window=math.inf)
 #: All statistics, in the order of their fields in :class:`ArmRecord`. A new one is an entry here and a field there.
 STATISTICS: tuple[Statistic, ...] = (
     Statistic(("maximum",), maximum, cells=1, update=update_maximum),
@@ -220,12 +225,19 @@ class StatisticsLayout(NamedTuple):
     """What is kept for formulas that read some fields: ``cells`` per arm, and which of them each statistic has, by the
     name of its first field.
 
-    ``bindings`` maps a kernel's placeholders to the functions they stand for.
+    ``bindings`` maps a kernel's placeholders to the functions they stand for; ``longest_window`` is the smallest of all
+    statistics that keep something (see :class:`Statistic`).
     """
 
     cells: int
     places: dict[str, slice]
     bindings: dict[Callable[..., Any], Callable[..., Any]]
+    longest_window: float
+
+    def can_forget(self, window: int, discount: float) -> bool:
+        """Whether something is kept that a policy with this window (0: none) and discount can forget."""
+        longest = math.inf if discount < 1.0 else window
+        return self.cells > 0 and longest > 0 and longest <= self.longest_window
 
 
 def layout_for(read: Collection[str], objective: "Objective | None" = None) -> StatisticsLayout:
@@ -239,7 +251,7 @@ def layout_for(read: Collection[str], objective: "Objective | None" = None) -> S
 
 @lru_cache
 def _layout(read: frozenset[str], statistics: tuple[Statistic, ...]) -> StatisticsLayout:
-    cells, unread, powers, loops_until = 0, 0, False, 0
+    cells, unread, powers, loops_until, longest_window = 0, 0, False, 0, math.inf
     places: dict[str, slice] = {}
     values: list[Callable[..., Any]] = []
     quick: list[Callable[..., Any]] = []
@@ -254,6 +266,7 @@ def _layout(read: frozenset[str], statistics: tuple[Statistic, ...]) -> Statisti
             unread = 0
         if statistic.cells:
             places[statistic.fields[0]] = slice(cells, cells + statistic.cells)
+            longest_window = min(longest_window, statistic.longest_window)
         values.append(_placed(statistic.values, cells))
         quick.append(_placed(statistic.quick or statistic.values, cells))
         if statistic.update is not None:
@@ -272,7 +285,7 @@ def _layout(read: frozenset[str], statistics: tuple[Statistic, ...]) -> Statisti
         formulas.kept_cells: _number(cells),
         formulas.keeps_powers: formulas.constant(powers),
     }
-    return StatisticsLayout(cells, places, bindings)
+    return StatisticsLayout(cells, places, bindings, longest_window)
 
 
 def _unknown(count: int) -> Callable[..., Any]:

@@ -25,7 +25,7 @@ from .._support.validation import inside, positive, true_or_false, whole
 from ..errors import InvalidInputError, shown
 from ..objectives import RSSR, Objective, check_objective
 from ..objectives.influence import feature_of, influence_variance, named, variance_of
-from ..play.statistics import ROUNDING, ArmRecord
+from ..play.statistics import FEATURE, ROUNDING, ArmRecord, layout_for
 from ..play.streams import expm1, log, log1p, root_growth, root_growth_branch_free
 from .base import IndexPolicy, Policy
 
@@ -344,11 +344,16 @@ class _Forgetting(ScaleFreeUCB):
             raise InvalidInputError(
                 f"{self.title} forgets rewards, but not their autocorrelation; leave dependent=False"
             )
-        if self.objective.has_feature:
+
+    def _check_statistics(self) -> None:
+        """Raise if rewards cannot be taken out again of what the objective keeps of them."""
+        layout = layout_for(FEATURE, self.objective)
+        if self.objective.has_feature and not layout.can_forget(*self.forgetting):
+            longest = layout.longest_window
+            shorter = f"use SlidingWindowUCB with a window of at most {longest:g} rounds, or " if longest else ""
             raise InvalidInputError(
-                f"{self.title} forgets only what mean and variance are computed from, and {self.objective!r} needs "
-                "more; use ScaleFreeUCB, and start its agent anew when a ChangeDetector sees a change "
-                "(sharpe_bandits.live.change)"
+                f"{self.title} cannot forget what {self.objective!r} keeps of rewards; {shorter}use ScaleFreeUCB, and "
+                "start its agent anew when a ChangeDetector sees a change (sharpe_bandits.live.change)"
             )
 
     def _check_remembered(self, rounds: float, arms: int, remedy: str) -> None:
@@ -370,7 +375,8 @@ class SlidingWindowUCB(_Forgetting):
     L, risk_free, c : float | None and float, optional
         as for :class:`ScaleFreeUCB`
     window : int, optional
-        number of rounds remembered, at most a million; about as long as arms stay the same, or a little less
+        number of rounds remembered, at most a million (256 for CVaR); about as long as arms stay the same, or a little
+        less
     """
 
     title: ClassVar[str] = "SW-SF-UCB"
@@ -381,6 +387,7 @@ class SlidingWindowUCB(_Forgetting):
     def check(self) -> None:
         super().check()
         self._set(window=whole("window", self.window, 2 * self.least_pilot, LONGEST_WINDOW))
+        self._check_statistics()
 
     @property
     def forgetting(self) -> tuple[int, float]:
@@ -396,7 +403,7 @@ class DiscountedUCB(_Forgetting):
     r"""D-SF-UCB: SF-UCB on discounted rewards, for arms that drift or switch.
 
     A reward from k rounds ago has weight :math:`\gamma^k`; total weights replace pulls, and their sum over arms
-    replaces N.
+    replaces N. Not for CVaR, which keeps rewards: take a window.
 
     Parameters
     ----------
@@ -414,6 +421,7 @@ class DiscountedUCB(_Forgetting):
     def check(self) -> None:
         super().check()
         self._set(discount=inside("discount", self.discount))
+        self._check_statistics()
 
     @property
     def forgetting(self) -> tuple[int, float]:

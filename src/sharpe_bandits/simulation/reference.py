@@ -18,7 +18,7 @@ from ..play.formulas import holds, late, shared
 from ..play.game import best_value, give_up, keep_pulls
 from ..play.memory import zeros
 from ..play.rewards import ArmTable, fill, recorded
-from ..play.state import INDEX, forget, new_state, record_reward, reset, rounds_remembered
+from ..play.state import INDEX, forget, forget_with_statistics, new_state, record_reward, reset, rounds_remembered
 from ..play.statistics import pooled, summary
 from ..play.streams import POLICY, REWARDS, fold, stream_key, uniform
 
@@ -226,24 +226,32 @@ def reference(game, rule, feedback, holding, allocation, rewards, formulas, out,
                         a, z = np.int64(waiting.played[u]), np.nan
                         if has_covariate:
                             z = recorded(arms, row, count_arms, np.int64(u))
-                        forget(sums, state.window, told, window, discount)
+                        if rule.forgets_cells:
+                            forget_with_statistics(state, told, window, discount, update_statistics, objective)
+                        else:
+                            forget(sums, state.window, told, window, discount)
                         x = waiting.paid[u]
                         d = record_reward(state, a, x, told, window)
                         if rule.cells > 0:
-                            update_statistics(kept, a, np.float64(state.seen[a]), x, d, z, objective)
+                            count = sums.pulls[a] if rule.forgets_cells else np.float64(state.seen[a])
+                            update_statistics(kept, a, count, x, d, z, objective)
                         state.pending[a] -= 1.0
                         told += 1
                         u = waiting.following[u]
                     due += 1
             elif t > 0:
                 z = recorded(arms, row, count_arms, told) if has_covariate else np.nan
-                forget(sums, state.window, told, window, discount)
+                if rule.forgets_cells:
+                    forget_with_statistics(state, told, window, discount, update_statistics, objective)
+                else:
+                    forget(sums, state.window, told, window, discount)
                 for i in range(low, high):
                     x = pays[i]
                     if x == x:
                         d = record_reward(state, i, x, told, window)
                         if rule.cells > 0:
-                            update_statistics(kept, i, np.float64(state.seen[i]), x, d, z, objective)
+                            count = sums.pulls[i] if rule.forgets_cells else np.float64(state.seen[i])
+                            update_statistics(kept, i, count, x, d, z, objective)
                 told = t
             if t == horizon:
                 break

@@ -185,6 +185,10 @@ class ForgetfulAgent(IndexAgent):
             raise _too_wide(self._window, k)
         self._all = arm_state.new_state(k, 0, 0)
         self._observe_all = substituted(arm_state.observe, layout_for(()).bindings)
+        layout = self._layout()
+        self._forgets_cells = layout.can_forget(*self._forgetting)
+        update = substituted(formulas.update_statistics, layout.bindings)
+        self._update: Any = lambda kept, i, *rest: update(kept, i, 0, 0, *rest)
         # The window of the state has a row for every round remembered; it grows as long as the game is short.
         self._tell_compiled = specialise(arm_state.tell, self._layout().bindings)
 
@@ -195,7 +199,13 @@ class ForgetfulAgent(IndexAgent):
 
     def _record(self, i: int, x: float, z: float) -> None:
         self._make_room(self.t % self._window + 1 if self._window else 1)
-        super()._record(i, x, z)
+        if self._forgets_cells:
+            state, arguments = self._state, self._objective_arguments
+            arm_state.forget_with_statistics(state, self.t, *self._forgetting, self._update, arguments)
+            d = arm_state.record_reward(state, i, x, self.t, self._window)
+            self._update(state.kept, i, state.sums.pulls[i], x, d, z, arguments)
+        else:
+            super()._record(i, x, z)
         self._observe_all(self._all, i, x, z, self.t, 0, ())
 
     def _make_room(self, rounds: int) -> None:

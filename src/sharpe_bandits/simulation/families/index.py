@@ -279,7 +279,8 @@ def is_plain(spec: Spec) -> bool:
 def rule_of(policy: IndexPolicy, horizon: int) -> Rule:
     """How a policy plays, as input of a kernel."""
     window, discount = policy.forgetting
-    return Rule(min(window, horizon), discount, policy.least_pilot, layout_of(policy).cells)
+    layout = layout_of(policy)
+    return Rule(min(window, horizon), discount, policy.least_pilot, layout.cells, layout.can_forget(window, discount))
 
 
 def everyone(arms: int) -> Allocation:
