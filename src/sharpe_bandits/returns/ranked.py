@@ -298,7 +298,7 @@ class Ranking(Reported):
             text += (
                 f" * marks the {counted(n_autocorrelated, 'column')} whose returns are autocorrelated: interval, "
                 f"{'DSR' if self.trials > 1 else 'PSR'} and the record needed allow for it, and so does Lo's "
-                f"{self.ratio_words} (smoothed with Bartlett weights), which does not change the order."
+                f"{self.ratio_words}, which does not change the order."
             )
         return text
 
