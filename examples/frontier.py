@@ -111,7 +111,7 @@ class Variant(IndexPolicy):
     forced: float = 0.0
 
     @property
-    def goal(self):
+    def objective(self):
         return sb.RSSR(self.L, signed=True)
 
     def argument(self, name, horizon):

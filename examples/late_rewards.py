@@ -21,7 +21,7 @@ from sharpe_bandits.simulation.families import index
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 64
 HORIZON, PENDING = 10_000, (10, 100, 1000)
 CASES = [panel.cases[0] for panel in panels(["R1", "R2", "R3", "R4", "R5", "R6"], "paper")]
-_late = index._late
+_feedback = index._feedback
 
 
 def policies(L: float) -> list[sb.policies.Policy]:
@@ -36,7 +36,7 @@ def policies(L: float) -> list[sb.policies.Policy]:
 
 def regrets(number: int, delay: int, counted: bool) -> list[sb.results.Estimate]:
     """Of one policy on all cases."""
-    index._late = lambda spec: _late(spec)._replace(counted=float(counted))
+    index._feedback = lambda spec: _feedback(spec)._replace(counted=float(counted))
     found = []
     for case in CASES:
         L = case.names["L"]

@@ -58,7 +58,7 @@ def scaled(arm: sb.arms.Arm, c: float) -> sb.arms.Arm:
     words = arm.to_dict()
     kind = words.pop("arm")
     powers = {"low": 1, "high": 1, "mean": 1, "scale": 1, "variance": 2}
-    return getattr(sb.policies, kind)(**{key: value * c ** powers.get(key, 0) for key, value in words.items()})
+    return getattr(sb.arms, kind)(**{key: value * c ** powers.get(key, 0) for key, value in words.items()})
 
 
 def bandits(c: float) -> list[tuple[sb.Bandit, float]]:

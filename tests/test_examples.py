@@ -22,6 +22,14 @@ def test_examples_import_what_there_is(path):
                     importlib.import_module(f"{node.module}.{alias.name}")
 
 
+@pytest.mark.parametrize(("name", "runs"), [("late_rewards", "2"), ("campaign_checks", "4")])
+def test_quick_examples_run(name, runs):
+    """Those that take seconds with few runs; they print a table."""
+    script = ROOT / "examples" / f"{name}.py"
+    done = subprocess.run([sys.executable, str(script), runs], capture_output=True, text=True, check=True)
+    assert done.stdout.count("\n| ") >= 5
+
+
 def test_the_worked_example_prints_what_the_docs_show():
     pytest.importorskip("skfolio", reason="the prices are inside skfolio: pip install '.[examples]'")
     script = ROOT / "examples" / "real_returns.py"
