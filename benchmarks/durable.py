@@ -1,6 +1,7 @@
-"""Durable ask and tell, and what is left after ``kill -9``: ``python -m benchmarks.durable --peers .envs/x/bin/python``.
+"""Durable ask and tell, and what is left after ``kill -9``: ``python -m benchmarks.durable``.
 
-Each way runs in processes of its own (see ``adapters/durable_ask_tell.py``). Printed for each: ask + tell in units of two
+Each way runs in processes of its own (see ``adapters/durable_ask_tell.py``), other libraries in environments that are
+made on first use. Printed for each: ask + tell in units of two
 bare commits, measured in turn in one process; how many of the acknowledgements before ``kill -9`` at random moments are
 not there afterwards; and how many are lost when two processes use it at once. Then a plain FastAPI service, with a commit
 per request, beside ours under the load of 64 clients.
@@ -21,10 +22,21 @@ from pathlib import Path
 
 from torture.service import Server, drive, fresh
 
+from .peers import Peer, PeerFailed, environment
+
 ADAPTER = Path(__file__).parent / "adapters" / "durable_ask_tell.py"
 #: Seconds after which a process that has said nothing is called stuck.
 STUCK = 60
-OURS, PEERS = ("bare", "sharpe-bandits"), ("optuna", "optuna-journal", "mabwiser", "vizier")
+_OPTUNA = Peer("optuna", "optuna", "")
+#: The ways, and the library that each needs; None for this one.
+WAYS: dict[str, Peer | None] = {
+    "bare": None,
+    "sharpe-bandits": None,
+    "optuna": _OPTUNA,
+    "mabwiser": Peer("mabwiser", "mabwiser", ""),
+    "vizier": Peer("vizier", "google-vizier[jax]", "", beside=("jax<0.6", "jaxlib<0.6")),
+    "optuna-journal": _OPTUNA,
+}
 
 
 def run(python: str, which: str, path: Path, *rest: object) -> str:
@@ -49,10 +61,10 @@ def killed(python: str, which: str, path: Path, kills: int, processes: int) -> t
             assert child.stdout is not None
             ready = select.select([child.stdout], [], [], STUCK)[0]
             child.first = child.stdout.readline() if ready else ""  # type: ignore[attr-defined]
-            if not ready:
+            if not child.first:  # type: ignore[attr-defined]
                 for one in children:
                     one.kill()
-                raise RuntimeError(f"after a kill, the next process says nothing for {STUCK} seconds")
+                raise RuntimeError(f"says nothing for {STUCK} seconds" if not ready else "its process ends by itself")
         time.sleep(random.uniform(0.2, 0.8))
         for child in children:
             child.kill()
@@ -117,8 +129,7 @@ def _ratio(text: str) -> str:
 def main() -> int:
     """Measure, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.durable", description=__doc__)
-    parser.add_argument("--peers", default=sys.executable, help="the Python that has the other libraries")
-    parser.add_argument("--only", nargs="*", help="some of the ways")
+    parser.add_argument("--only", nargs="*", choices=WAYS, default=list(WAYS), help="some of the ways")
     parser.add_argument("--pairs", type=int, default=110)
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=5.0)
@@ -126,8 +137,12 @@ def main() -> int:
     print(
         "| | ask + tell, in pairs of bare commits | killed: acknowledged, lost | two at once: acknowledged, lost |\n|---|---|---|---|"
     )
-    for which in options.only or OURS + PEERS:
-        python = sys.executable if which in OURS else options.peers
+    for which in options.only:
+        try:
+            python = sys.executable if (peer := WAYS[which]) is None else str(environment(peer))
+        except PeerFailed as error:
+            print(f"| {which} | {error} | | |", flush=True)
+            continue
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder)
             cells = []

@@ -291,7 +291,8 @@ async def cancel(request: Request, handle: Handle, number: int) -> Response:
 )
 async def amend(request: Request, handle: Handle, number: int, body: models.AmendBody) -> Response:
     """Both values stay in the log. The time is proportional to the length of the log."""
-    await handle.commits.do(requests.Amend(number, body.reward, why=body.why, by=_actor(request)))
+    amendment = requests.Amend(number, body.reward, why=body.why, by=_actor(request))
+    await handle.commits.do(await asyncio.to_thread(handle.reader._replayed, amendment))
     return answer({"amended": number})
 
 

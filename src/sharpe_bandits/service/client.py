@@ -25,6 +25,8 @@ from ..live.campaigns.activity import Activity
 from ..live.campaigns.comparison import Comparison, ShadowEstimate
 from ..live.campaigns.interface import CampaignInterface
 from ..live.campaigns.records import (
+    CIRCUMSTANCES,
+    PAIRS,
     Decider,
     Decision,
     DecisionState,
@@ -364,7 +366,7 @@ class RemoteCampaign(CampaignInterface):
         if others := [key for key in known if among is not None and known[key].arm not in among]:
             raise ConflictError(f"the key {others[0]!r} belongs to a decision of arm {known[others[0]].arm!r}")
         new = [key for key in keys if key not in known]
-        body = {"keys": new, "worker": request.worker, **_body(request, "among", "distinct", "segment", "tags")}
+        body = {"keys": new, "worker": request.worker, **_body(request, "among", "distinct", *CIRCUMSTANCES)}
         try:
             answers = (
                 [_decision(item) for item in self._request("POST", "/decisions", body)["decisions"]] if new else []
@@ -514,7 +516,7 @@ class RemoteCampaign(CampaignInterface):
 
         def page(first: int, size: int) -> tuple[list[dict[str, Any]], int | None]:
             content = self._request("GET", f"/decisions?first={first}&count={size}")
-            texts = [{name: details_text(item[name]) for name in ("tags", "metrics")} for item in content["decisions"]]
+            texts = [{name: details_text(item[name]) for name in PAIRS} for item in content["decisions"]]
             rows = zip(content["decisions"], texts, strict=True)
             return [{**_timed(item, *_TIMES), **text} for item, text in rows], content["next"]
 

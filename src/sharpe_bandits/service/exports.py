@@ -14,7 +14,7 @@ from typing import Any
 
 from ..live.campaigns import Campaign
 from ..live.campaigns.log import to_csv
-from ..live.campaigns.records import plain_details
+from ..live.campaigns.records import PAIRS, plain_details
 from ..policies.base import Policy
 
 #: Decisions in memory at a time.
@@ -27,7 +27,7 @@ def page(campaign: Campaign, first: int, count: int) -> bytes:
     for row in rows:
         for moment in ("asked", "expires", "told"):
             row[moment] = row[moment] and row[moment].isoformat()
-        for name in ("tags", "metrics"):
+        for name in PAIRS:
             row[name] = plain_details(row[name])
     return json.dumps({"decisions": rows, "next": first + count if len(rows) == count else None}).encode()
 

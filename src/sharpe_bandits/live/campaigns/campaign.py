@@ -32,7 +32,7 @@ from .records import (
     utc_time,
 )
 from .remarks import LAST, LEAST, remarks_on
-from .requests import MAX_BATCH, AcceptClock, Change, Notified, Record, RecordAll, Request, Tell, number_of
+from .requests import MAX_BATCH, AcceptClock, Amend, Change, Notified, Record, RecordAll, Request, Tell, number_of
 from .settings import Settings
 from .state import State, bounded_shares
 from .status import Status, status_of
@@ -94,6 +94,7 @@ class Campaign(CampaignInterface):
             the requests, in order: ``Ask``, ``Tell``, ``Record``, ``Cancel``, ``Amend``, ``AddArm``, ``RetireArm``,
             ``Change``, ``Suspend``, ``Resume`` or ``AcceptClock`` of :mod:`sharpe_bandits.live.campaigns`
         """
+        requests = [self._replayed(one) if isinstance(one, Amend) else one for one in requests]
         with self._lock:
             if not self._compiled:  # before the first transaction: otherwise other writers would wait for the compiler
                 State.initial(self._settings, self.policy).agent._prepare()
@@ -108,6 +109,21 @@ class Campaign(CampaignInterface):
         if warning is not None:
             warnings.warn(f"campaign {self.name!r}: {warning}", RewardWarning, stacklevel=4)
         return results
+
+    def _replayed(self, amend: Amend) -> Amend:
+        """An amendment with the log replayed: in the transaction, all other writers would wait for that."""
+
+        def work(records: Records) -> State | None:
+            head, number = records.head(), number_of(amend.decision)
+            row = next(iter(records.decisions(numbers=[number])), None)
+            if row is None or row.reward is None or row.reward == amend.reward:
+                return None
+            return State.replayed(
+                lambda start: records.events(start, head.events), self._settings, self.policy,
+                records.checkpoint(number), {number: amend.reward},
+            )  # fmt: skip
+
+        return amend if amend.replay is not None else replace(amend, replay=self._storage.read(self._id, work))
 
     def _execute(self, records: Records, requests: Sequence[Request]) -> tuple[list[Any], State]:
         known = known_decisions(records, requests)  # first, so that a server is asked for these and the head at once

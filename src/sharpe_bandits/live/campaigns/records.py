@@ -159,6 +159,8 @@ class Measures:
 
 
 CIRCUMSTANCES, MEASURES = ({one.name: one.metadata for one in fields(kind)} for kind in (Circumstances, Measures))
+#: Columns of several values, by name.
+PAIRS = [name for name, about in (CIRCUMSTANCES | MEASURES).items() if about["pairs"]]
 
 
 def given(columns: Mapping[str, Mapping[str, Any]], values: Mapping[str, Any]) -> dict[str, Any]:

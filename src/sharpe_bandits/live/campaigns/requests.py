@@ -219,6 +219,8 @@ class Amend(_Act):
 
     decision: Decision | int = field(metadata={"check": number_of})
     reward: float = field(metadata={"check": lambda x: _signless_zero("the corrected reward", x)})
+    #: The state with this reward, before the request, if the log was replayed beforehand; for one use.
+    replay: Any = field(default=None, repr=False, compare=False)
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
@@ -131,19 +131,29 @@ class State:
 
     @classmethod
     def replayed(
-        cls, events: Callable[[int], Iterable[Event]], settings: Settings, policy: Policy, checkpoint: str | None = None
+        cls,
+        events: Callable[[int], Iterable[Event]],
+        settings: Settings,
+        policy: Policy,
+        checkpoint: str | None = None,
+        amended: Mapping[int, float] | None = None,
     ) -> State:
         """The state after ``events(0)``, all events, as if amended rewards had always been what they are now.
 
-        ``checkpoint`` is an earlier state, whose number of events is then passed to ``events``.
+        ``checkpoint`` is an earlier state, whose number of events is then passed to ``events``. ``amended``: further
+        rewards that are to be amended, by decision.
         """
         state = cls.initial(settings, policy) if checkpoint is None else cls.from_json(checkpoint, settings, policy)
         start = state.seq
-        for event in with_amendments(lambda: events(start)):
-            state.apply(event)
-            state.due_snapshot(event.seq - 1)
-        state._snapshot_due = True
-        return state
+        return state.extended(with_amendments(lambda: events(start), amended))
+
+    def extended(self, events: Iterable[Event]) -> State:
+        """This state after further events of a replay: what is stored of it is to be replaced."""
+        for event in events:
+            self.apply(event)
+            self.due_snapshot(event.seq - 1)
+        self._snapshot_due = True
+        return self
 
     def apply(self, event: Event) -> None:
         """Apply the next event."""
@@ -432,11 +442,12 @@ def bounded_shares(agent: Agent, explore: float, allowed: list[int], low: np.nda
     return shares / shares.sum()
 
 
-def with_amendments(events: Callable[[], Iterable[Event]]) -> Iterator[Event]:
-    """Events with rewards as they were amended later."""
-    amended = {
+def with_amendments(events: Callable[[], Iterable[Event]], more: Mapping[int, float] | None = None) -> Iterator[Event]:
+    """Events with rewards as they were amended later, and with ``more`` of that kind, by decision."""
+    amended: dict[int | None, float] = {
         event.number: plain_details(event.details)["new"] for event in events() if event.kind == EventKind.AMENDED
     }
+    amended.update(more or {})
     for event in events():
         corrected = event.reward is not None and event.number in amended
         yield event._replace(reward=amended[event.number]) if corrected else event

@@ -141,8 +141,15 @@ class Transaction:
         """The first decision whose reward this transaction amends."""
         return min((event.number or 0 for event in self.events if event.kind == EventKind.AMENDED), default=None)
 
-    def _replay(self) -> None:
-        """The state with amended rewards: from the last checkpoint before the decisions that have them."""
+    def _replay(self, replay: State | None = None) -> None:
+        """The state with amended rewards: from the last checkpoint before the decisions that have them, or from a
+        ``replay`` that was made before this transaction, if nothing else was amended since.
+        """
+        since = [] if replay is None else list(self._records.events(replay.seq, self._head.events))
+        amendments = [event for event in (*since, *self.events) if event.kind == EventKind.AMENDED]
+        if replay is not None and len(amendments) == 1:
+            self.state = replay.extended((*since, *self.events))
+            return
         checkpoint = self._records.checkpoint(self._first_amended or 0)
 
         def events(start: int) -> Iterable[Event]:
@@ -439,7 +446,8 @@ class Transaction:
         if row.reward != request.reward:
             details = {"old": row.reward, "new": request.reward, **_by(request)}
             self._add(EventKind.AMENDED, row.number, row.arm, details=details)
-            self._replay()
+            replay, request.replay = request.replay, None
+            self._replay(replay)
             self._settle(row.number, DecisionState(row.state), request.reward, row.measures, row.told)
             self._watch(row.arm)
 
