@@ -172,7 +172,7 @@ def test_an_error_in_a_chunk_reaches_the_caller():
 def test_progress_adds_up_to_all_rounds():
     spec = Spec(sb.policies.UCB1(), as_environment(BANDIT), HORIZON, 50, 3, (HORIZON,))
     told = []
-    Threads(2).run(tasks_of(spec, 7), None, lambda task, seconds: told.append(task.rounds))
+    Threads(2).run(tasks_of(spec, 7), None, lambda task: told.append(task.rounds))
     assert sorted(told) == [1 * HORIZON] + [7 * HORIZON] * 7
 
 

@@ -375,7 +375,7 @@ def test_finished_chunks_are_not_computed_again():
         ran(Failing({20: [sb.errors.InvalidInputError("here")]}), store)
     assert sorted(store.chunks) == list(range(0, 20, 4))
     executor, told = Failing(), []
-    chunks = ran(executor, store, lambda task, seconds: told.append(task))
+    chunks = ran(executor, store, lambda task: told.append(task))
     assert executor.asked == list(range(20, 40, 4))
     assert len(chunks) == len(told) == 10
 
@@ -386,7 +386,7 @@ def test_a_scheduler_that_is_gone_is_said():
     )
     client = distributed.Client(started)
 
-    def end(task, seconds):
+    def end(task):
         started.close()
 
     with pytest.raises(sb.errors.ExecutorError, match=r"the Dask scheduler at .* is gone; .* finished are lost"):

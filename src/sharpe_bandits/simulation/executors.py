@@ -79,8 +79,8 @@ class Store(Protocol):
         """Store a chunk that was computed on the given kind of machine."""
 
 
-#: Called with each finished task and the seconds it took; now and then with None while none finishes.
-Advance = Callable[[Task | None, float], None]
+#: Called with each finished task; now and then with None while none finishes.
+Advance = Callable[[Task | None], None]
 
 
 class Backend:
@@ -150,22 +150,16 @@ class Threads(Backend):
     def run(self, tasks: Sequence[Task], store: Store | None, advance: Advance | None) -> list[tuple[Task, Chunk]]:
         chunk_of = compute if store is None else store.compute
 
-        def timed(task: Task) -> tuple[Chunk, float]:
-            started = time.perf_counter()
-            chunk = chunk_of(task)
-            return chunk, time.perf_counter() - started
-
-        def report(task: Task, result: tuple[Chunk, float]) -> None:
+        def report(task: Task, _: Chunk) -> None:
             if advance is not None:
-                advance(task, result[1])
+                advance(task)
 
-        if sum(task.rounds * task.spec.environment.K for task in tasks) <= SMALL:
-            done = [(task, timed(task)) for task in tasks]
-            for task, result in done:
-                report(task, result)
-        else:
-            done = on_threads(tasks, self.workers, timed, report)
-        return [(task, chunk) for task, (chunk, _) in done]
+        if sum(task.rounds * task.spec.environment.K for task in tasks) > SMALL:
+            return on_threads(tasks, self.workers, chunk_of, report)
+        done = [(task, chunk_of(task)) for task in tasks]
+        for task, chunk in done:
+            report(task, chunk)
+        return done
 
 
 def on_threads(
@@ -292,16 +286,16 @@ class RemoteWorkers(Backend):
             future.cancel()
 
     def run(self, tasks: Sequence[Task], store: Store | None, advance: Advance | None) -> list[tuple[Task, Chunk]]:
-        progress = advance or (lambda task, seconds: None)
+        progress = advance or (lambda task: None)
         results: list[tuple[Task, Chunk]] = []
         waiting: deque[Task] = deque()
         for task in tasks:
             if store is not None and (chunk := store.find(task)) is not None:
                 results.append((task, chunk))
-                progress(task, 0.0)
+                progress(task)
             else:
                 waiting.append(task)
-        job = _Job(self, waiting, lambda: progress(None, 0.0))
+        job = _Job(self, waiting, lambda: progress(None))
         try:
             while waiting or job.in_flight:
                 task, reply = job.next_reply()
@@ -309,7 +303,7 @@ class RemoteWorkers(Backend):
                 if store is not None:
                     store.keep(task, reply.chunk, reply.machine)
                 results.append((task, reply.chunk))
-                progress(task, reply.seconds)
+                progress(task)
         except BaseException as error:
             self.cancel(list(job.in_flight))
             if isinstance(error, ExecutorError):

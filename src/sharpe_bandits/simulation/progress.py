@@ -37,7 +37,7 @@ def _bar(tasks: list[Task], backend: Backend, stream: TextIO) -> Iterator[Advanc
         count = 0
         line = bar.add_task("simulating", total=sum(t.rounds for t in tasks), chunks=_chunks(0, tasks, backend))
 
-        def advance(task: Task | None, seconds: float) -> None:
+        def advance(task: Task | None) -> None:
             nonlocal count
             count += task is not None
             bar.update(line, advance=task.rounds if task else 0, chunks=_chunks(count, tasks, backend))
@@ -50,7 +50,7 @@ def _lines(tasks: list[Task], backend: Backend, stream: TextIO) -> Iterator[Adva
     started = printed = time.monotonic()
     total, rounds, count = sum(task.rounds for task in tasks), 0, 0
 
-    def advance(task: Task | None, seconds: float) -> None:
+    def advance(task: Task | None) -> None:
         nonlocal printed, rounds, count
         if task is not None:
             rounds, count = rounds + task.rounds, count + 1

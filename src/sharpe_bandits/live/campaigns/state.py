@@ -444,7 +444,7 @@ def bounded_shares(agent: Agent, explore: float, allowed: list[int], low: np.nda
 
 def with_amendments(events: Callable[[], Iterable[Event]], more: Mapping[int, float] | None = None) -> Iterator[Event]:
     """Events with rewards as they were amended later, and with ``more`` of that kind, by decision."""
-    amended: dict[int | None, float] = {
+    amended: dict[Any, float] = {
         event.number: plain_details(event.details)["new"] for event in events() if event.kind == EventKind.AMENDED
     }
     amended.update(more or {})
