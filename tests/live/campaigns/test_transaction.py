@@ -7,7 +7,7 @@ import random
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.live.campaigns import AddArm, Ask, Cancel, RetireArm, Tell
+from sharpe_bandits.live.campaigns import AddArm, Amend, Ask, Cancel, RetireArm, Tell
 from sharpe_bandits.live.campaigns.state import State
 from tests.live.campaigns.desks import ARMS, POLICY, make, pay
 
@@ -186,3 +186,22 @@ def test_amending_replays_from_a_checkpoint_before_the_decision(store, monkeypat
     assert campaign.verify(choices=True).ok
     with sb.Store(store._storage) as again:  # a fresh handle, from the snapshot
         assert again.campaign("desks").agent().to_json() == campaign.agent().to_json()
+
+
+def test_what_is_written_between_a_replay_and_its_amendment_counts(store):
+    """Rewards are added to the replay; another amendment makes it useless, and the log is replayed again."""
+    for others in ("rewards", "an amendment"):
+        campaign = store.campaign(others, policy=POLICY, arms=ARMS)
+        campaign.tell_many({one: pay(one) for one in campaign.ask(count=40)})
+        amendment = campaign._replayed(Amend(3, 7.0))
+        assert amendment.replay.seq == 80
+        if others == "an amendment":
+            campaign.amend(5, 9.0)
+        else:
+            campaign.tell(campaign.ask(), 0.3)
+        campaign.commit([amendment])
+        assert campaign.decision(3).reward == 7.0
+        assert campaign.verify(choices=True).ok
+        fresh = sb.Agent.from_json(campaign.agent().to_json())
+        rewards = [row["reward"] for row in campaign.history().to_pylist()]
+        assert sum(rewards) == pytest.approx(sum(n * fresh.estimates()[arm][0] for arm, n in fresh.pulls.items()))
