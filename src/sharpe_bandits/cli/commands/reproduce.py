@@ -74,7 +74,8 @@ def carry_out(job: Job, options: argparse.Namespace) -> None:
 
 def _print_conclusion(job: Job, done: Reproduction, out: Path) -> None:
     count, *named = conclusion(done.verdicts)
-    ran = f"{len(job.panels)} panels, {job.runs:,} runs each, {done.seconds:.0f} s. {count}"
+    most = "at most " if any((panel.max_runs or job.runs) < job.runs for panel in job.panels) else ""
+    ran = f"{len(job.panels)} panels, {most}{job.runs:,} runs each, {done.seconds:.0f} s. {count}"
     for line in (ran, *named):
         print("\n".join(wrap(line, 80, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)))
     print(f"Report: {out / 'report.html'} (as a table: sharpe-bandits verdicts {out})")
