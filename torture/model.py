@@ -266,7 +266,7 @@ class CampaignModel(RuleBasedStateMachine):
     def set_bounds(self, actor: int, bounds: dict[str, tuple[float, float]]) -> None:
         error = self.act(actor, "set", bounds=bounds)
         high = sum(bounds.get(arm, (0.0, 1.0))[1] for arm in self.active)
-        if (bounds and not self.index) or high < 1:
+        if ((bounds and not self.index) or high < 1) and bounds != self.bounds:  # else nothing changes
             assert isinstance(error, sb.errors.InvalidInputError)
         else:
             assert error is None

@@ -317,3 +317,17 @@ def test_the_lift_of_an_objective_with_a_feature_is_that_of_the_rewards(store, d
     assert lift.value_difference == pytest.approx(sign * (ratios[0] - ratios[1]), rel=1e-9)
     low, high = lift.value_interval
     assert low < lift.value_difference < high
+
+
+def test_bounds_that_no_longer_add_up_do_not_keep_a_campaign_from_being_paused(tmp_path):
+    with sb.Store(tmp_path / "campaigns.db") as store:
+        campaign = store.campaign("c", policy=sb.ScaleFreeUCB(L=0.1), arms=["a", "b", "c"])
+        campaign.set(bounds={"b": (0.0, 0.4)})
+        campaign.retire_arm("a")
+        campaign.retire_arm("c")
+        with pytest.raises(sb.errors.InvalidInputError, match="loosen bounds"):
+            campaign.set(bounds={"b": (0.0, 0.5)})
+        campaign.pause("trouble", fallback="b")
+        assert campaign.ask().by == "fallback"
+        campaign.resume()
+        assert campaign.ask().arm == "b"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -66,8 +66,10 @@ class Rules:
         """Probability with which the policy decides."""
         return self.share if self.mode == "live" else 0.0
 
-    def check(self, agent: Agent) -> None:
-        """Raise if these rules do not fit together, or not the arms and the policy."""
+    def check(self, agent: Agent, changed: Container[str] = ("bounds",)) -> None:
+        """Raise if these rules do not fit together, or not the arms and the policy; ``changed``: names of those that
+        are new. Bounds that no longer add up, since arms were retired, are no reason not to pause.
+        """
         for name in ("control", "fallback"):
             arm = getattr(self, name)
             if arm is not None:
@@ -85,7 +87,7 @@ class Rules:
         active = [str(agent.arms[i]) for i in agent.active]
         low = sum(self.bounds.get(arm, [0.0, 1.0])[0] for arm in active)
         high = sum(self.bounds.get(arm, [0.0, 1.0])[1] for arm in active)
-        if low > 1 + 1e-9 or high < 1 - 1e-9:
+        if "bounds" in changed and (low > 1 + 1e-9 or high < 1 - 1e-9):
             raise InvalidInputError(
                 f"the shares of all arms add up to 1, but the lower bounds add up to {low:g} and the upper ones to "
                 f"{high:g}; loosen bounds"

@@ -238,7 +238,7 @@ class Transaction:
             rules = rules.changed({"resumes": before.mode})
         difference = before.difference(rules)
         if difference:
-            rules.check(self.state.agent)
+            rules.check(self.state.agent, difference)
             self._add(EventKind.CHANGED, details={"set": difference, **act})
 
     def _resume(self, request: Resume) -> None:
