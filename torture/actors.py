@@ -17,6 +17,9 @@ _machine_time = time.time
 class Local:
     """An actor in this process, with a store of its own. All actors go by ``clock``, seconds ahead of the machine's."""
 
+    #: Whether an ask came again after the last act: see :mod:`torture.faults`.
+    asked_late = False
+
     def __init__(self) -> None:
         self._opened: tuple[str, sb.Store, Any] | None = None
 

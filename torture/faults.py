@@ -97,6 +97,7 @@ class Faulty(Local):
         elif fault == "late duplicate" and self._earlier:
             earlier, its_arguments, its_options = self._random.choice(self._earlier)
             super().act(path, clock, earlier, *its_arguments, **its_options)
+            self.asked_late = earlier == "ask"
         if method in _AT_ANY_TIME and not _failed(result):
             self._earlier.append((method, arguments, options))
         return result
@@ -104,7 +105,7 @@ class Faulty(Local):
     def _with_keys(self, options: dict[str, Any]) -> dict[str, Any]:
         """A client names its requests, so that they can be repeated."""
         count = options.get("count")
-        keys = [f"{id(self) % 1000}-{self._keys + k}" for k in range(count or 1)]
+        keys = [f"{self._seed}-{self._keys + k}" for k in range(count or 1)]
         self._keys += len(keys)
         rest = {name: value for name, value in options.items() if name != "count"}
         return {**rest, "keys": keys} if count else {**rest, "key": keys[0]}

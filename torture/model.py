@@ -85,6 +85,10 @@ class CampaignModel(RuleBasedStateMachine):
         self.play_rounds(0, "large", opening)
 
     def act(self, actor: int, method: str, *arguments: Any, **options: Any) -> Any:
+        for one in self.actors:
+            if isinstance(one, Local) and one.asked_late:  # by then, whatever was overdue has expired
+                one.asked_late = False
+                self.expire()
         return self.actors[actor].act(self.path, self.clock, method, *arguments, **options)
 
     def expire(self) -> None:
