@@ -202,3 +202,27 @@ def test_an_arm_whose_first_reward_is_lost_is_tried_again(policy):
         agent.tell(arm, {"A": 0.5, "B": 1.0, "C": 0.2}[arm] + rewards.gauss(0, 0.3))
     assert plays["B"] > 900
     assert agent.pulls["B"] == plays["B"] - 1
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        sb.policies.SlidingWindowUCB(objective=sb.objectives.Sortino(target=0.0, L=0.1), window=50),
+        sb.policies.DiscountedUCB(objective=sb.objectives.Sortino(target=0.0, L=0.1), discount=0.98),
+        sb.policies.SlidingWindowUCB(objective=sb.objectives.CVaR(alpha=0.1), window=100),
+    ],
+    ids=lambda policy: f"{policy.name} {type(policy.objective).__name__}",
+)
+def test_statements_about_arms_use_all_rewards_whatever_is_forgotten(policy):
+    """They are those of an agent that forgets nothing, told the same rewards."""
+    agent = policy.agent(arms=["a", "b"], seed=1)
+    all_rewards = sb.ScaleFreeUCB(objective=policy.objective).agent(arms=["a", "b"], seed=1)
+    generator = np.random.default_rng(1)
+    for _ in range(600):
+        arm, reward = agent.ask(), generator.normal(0.1)
+        agent.tell(arm, reward)
+        all_rewards.tell(arm, reward)
+    restored = sb.Agent.from_json(agent.to_json())
+    assert repr(agent.intervals()) == repr(all_rewards.intervals()) == repr(restored.intervals())
+    assert repr(agent.leader()) == repr(all_rewards.leader())
+    assert agent.values() != all_rewards.values()  # what it chooses by are remembered rewards

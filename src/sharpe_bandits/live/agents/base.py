@@ -253,7 +253,7 @@ class Agent:
         statistics = Statistics(*np.array(rows).T)
         if self.policy.objective is None or not self.policy.objective.has_feature:
             return statistics
-        records = [self._arm_record(i) if n > 0 else None for i, n in enumerate(statistics.pulls)]
+        records = [self._arm_record(i, state) if n > 0 else None for i, n in enumerate(statistics.pulls)]
         columns = {name: np.array([getattr(arm, name, math.nan) for arm in records]) for name in FEATURE}
         return statistics._replace(**columns)
 
@@ -546,14 +546,14 @@ class Agent:
     def _value(self, objective: Objective, i: int) -> float:
         """The estimated objective of arm i, which has rewards."""
         if objective.has_feature:
-            return float(objective.value(self._arm_record(i)))
+            return float(objective.value(self._arm_record(i, self._state)))
         mean, variance = self._estimate(i)
         return float(objective.value(Statistics(mean=mean, variance=variance)))
 
-    def _arm_record(self, i: int) -> Any:
-        """What a formula sees of arm i, which has rewards."""
+    def _arm_record(self, i: int, state: ArmState) -> Any:
+        """What a formula sees of arm i, which has rewards in ``state``."""
         key = np.uint64(0)
-        return self._record_of(self._state.sums, self._state.kept, i, 0.0, math.nan, 0.0, key, key, math.nan, math.nan)
+        return self._record_of(state.sums, state.kept, i, 0.0, math.nan, 0.0, key, key, math.nan, math.nan)
 
     def values(self) -> dict[Any, float]:
         """Estimate of the policy's objective for each arm, for costs as a cost (NaN if there are too few rewards, or no

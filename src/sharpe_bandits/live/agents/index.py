@@ -16,7 +16,7 @@ from ...errors import InvalidInputError
 from ...objectives import Mean
 from ...play import choose, formulas
 from ...play import state as arm_state
-from ...play.statistics import StatisticsLayout, layout_for
+from ...play.statistics import StatisticsLayout
 from ...policies.base import NO_FORGETTING, IndexPolicy
 from ...simulation.compiler import specialise
 from ...simulation.families.index import (
@@ -183,9 +183,9 @@ class ForgetfulAgent(IndexAgent):
         self._window = self._forgetting[0]
         if self._window * k > _MAX_ROOM:
             raise _too_wide(self._window, k)
-        self._all = arm_state.new_state(k, 0, 0)
-        self._observe_all = substituted(arm_state.observe, layout_for(()).bindings)
         layout = self._layout()
+        self._all = arm_state.new_state(k, layout.cells, 0)
+        self._observe_all = substituted(arm_state.observe, layout.bindings)
         self._forgets_cells = layout.can_forget(*self._forgetting)
         update = substituted(formulas.update_statistics, layout.bindings)
         self._update: Any = lambda kept, i, *rest: update(kept, i, 0, 0, *rest)
@@ -206,7 +206,7 @@ class ForgetfulAgent(IndexAgent):
             self._update(state.kept, i, state.sums.pulls[i], x, d, z, arguments)
         else:
             super()._record(i, x, z)
-        self._observe_all(self._all, i, x, z, self.t, 0, ())
+        self._observe_all(self._all, i, x, z, self.t, 0, self._objective_arguments)
 
     def _make_room(self, rounds: int) -> None:
         """Let the window of the state hold this many rounds."""
@@ -226,13 +226,15 @@ class ForgetfulAgent(IndexAgent):
         sums, window = self._state.sums, self._state.window
         ring = [[int(place), int(i), float(window[place, i])] for place, i in np.argwhere(~np.isnan(window))]
         memory = [column.tolist() for column in sums[:5]]
-        return {**super()._more(), "memory": memory, "base": sums.anchor.tolist(), "ring": ring}
+        kept = {"kept": self._all.kept[:, :, 0].tolist()} if self._forgets_cells else {}
+        return {**super()._more(), "memory": memory, "base": sums.anchor.tolist(), "ring": ring, **kept}
 
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore(state)
         for column, values in zip(self._state.sums, [*state["memory"], state["base"]], strict=True):
             column[:] = values
         self._state.seen[:], self._state.last[:] = self._all.seen, self._all.last
+        self._all.kept[:, :, 0] = state["kept"] if self._forgets_cells else self._state.kept[:, :, 0]
         remembered = min(self.t, self._window)
         if len(state["ring"]) != remembered:
             raise damaged(f"it must hold the last {remembered} rewards")
