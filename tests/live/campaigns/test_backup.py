@@ -151,3 +151,10 @@ def test_a_backup_has_what_was_archived(tmp_path, capsys):
     assert main(["campaign", "restore", str(tmp_path / "b.db"), "--store", str(tmp_path / "restored.db")]) == 0
     with sb.Store(tmp_path / "restored.db") as store:
         assert everything(store.campaign("desks"))[1:] == before[1:]
+
+
+def test_a_refused_copy_creates_no_store(tmp_path):
+    with sb.Store(tmp_path / "a.db") as store:
+        store.campaign("desks", policy=sb.ScaleFreeUCB(L=1e-5), arms=["a", "b"])
+    assert main(["campaign", "copy", "other", "--store", str(tmp_path / "a.db"), "--to", str(tmp_path / "b.db")]) == 2
+    assert not (tmp_path / "b.db").exists()

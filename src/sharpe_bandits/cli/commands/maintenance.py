@@ -34,8 +34,11 @@ def _copy(options: argparse.Namespace) -> int:
     from ...live.campaigns import Store
 
     import_modules(options.module)
-    with open_store(options) as source, Store(options.to) as target:
-        results = source.copy_to(target, options.names)
+    with open_store(options) as source:
+        for name in options.names:
+            source.campaign(name)  # raises before another store is created
+        with Store(options.to) as target:
+            results = source.copy_to(target, options.names)
         for one in source.campaigns():
             if one.name in results and (missing := one.events - results[one.name].events) > 0:
                 results[one.name].add(

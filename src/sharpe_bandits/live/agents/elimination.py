@@ -167,9 +167,8 @@ class EliminationAgent(Agent):
 
     def _prepare(self) -> None:
         with self._lock:
-            sums, kept, alive, (pulls, keep) = (
-                self._example_sums(), self._now.kept, np.arange(len(self.arms)), self._phases[0][:2],
-            )  # fmt: skip
+            sums, kept, alive = self._example_sums(), self._now.kept, np.arange(len(self.arms))
+            pulls, keep = self._phases[0][:2]
             wanted, taken = self._rule.n_recommended, self._taken.copy()
             self._decide(self._formulas, sums, kept, alive, len(alive), keep, wanted, taken, *self._room)
             quota = np.zeros(keep, np.int64)

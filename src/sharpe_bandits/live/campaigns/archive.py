@@ -46,7 +46,7 @@ class Archive(NamedTuple):
         for folder in self.folders:
             path = Path(folder) / _LOG
             if not path.is_file():
-                raise StoreError(f"events 1 to {self.events:,} are archived in {path}, which is not there: put it back")
+                raise StoreError(f"{path} has archived events of this campaign, and is not there: put it back")
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(_ROWS):
                     yield from batch.to_pylist()
