@@ -1,17 +1,13 @@
 """Old decisions in files: everything that needs the whole log says the same as before."""
 
-import json
 import shutil
-import sqlite3
 from datetime import UTC, datetime, timedelta
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.live.campaigns.archive import archive
-from sharpe_bandits.live.campaigns.records import DecisionRow, EventKind
 
 ARMS = ["a", "b", "c"]
 
@@ -144,30 +140,3 @@ def test_a_campaign_that_rests_is_archived_up_to_its_snapshot(tmp_path):
         assert campaign.history().equals(before)
         assert campaign.verify(choices=True).ok
         assert campaign.status().decisions == 300
-
-
-def test_archives_of_the_first_form_give_their_decisions_back(campaign, tmp_path):
-    """Decisions were archived with their events. The file and the store are made as that version left them."""
-    before = campaign.history().to_pylist()
-    path = tmp_path / "old"
-    archive(campaign, at(4), path)
-    rows = pq.read_table(path / "log.parquet").to_pylist()
-    with sqlite3.connect(tmp_path / "campaigns.db") as file:
-        names = ", ".join(DecisionRow._fields)
-        made = dict(enumerate(file.execute(f"SELECT {names} FROM sharpe_bandits_decisions ORDER BY number"), 1))
-        old = max(row["number"] or 0 for row in rows)
-        for row in rows:
-            row["row"] = json.dumps(made[row["number"]]) if row["kind"] == EventKind.ASKED else None
-        file.execute("DELETE FROM sharpe_bandits_decisions WHERE number <= ?", (old,))
-        noted = json.dumps([rows[-1]["seq"], old, [str(path)]])
-        file.execute("UPDATE sharpe_bandits_events SET number = NULL, details = ? WHERE seq = -1", (noted,))
-    file.close()
-    pq.write_table(pa.Table.from_pylist(rows), path / "log.parquet")
-    with sb.Store(tmp_path / "campaigns.db") as store:
-        with pytest.raises(sb.errors.StoreError, match="campaign upgrade"):
-            store.campaign("c").verify()
-        store.upgrade()
-        again = store.campaign("c")
-        assert again.verify().ok
-        assert again.history().to_pylist() == before
-        assert again.ask(key="0-3").number == 4

@@ -112,7 +112,6 @@ def add(campaign: argparse.ArgumentParser) -> None:
     check.set_defaults(do=_check_export)
     add_action(actions, "notify", "deliver messages that a webhook has not received yet", _notify)
     add_action(actions, "list", "list the campaigns of a store", _list, named=False)
-    add_action(actions, "upgrade", "upgrade a store written by an older release", _upgrade, named=False)
     from . import maintenance
 
     maintenance.add(actions)
@@ -416,9 +415,3 @@ def _list(options: argparse.Namespace) -> None:
     entries = open_store(options).campaigns()
     cells = [[e.name, e.policy, f"{e.created:%Y-%m-%d}", f"{e.events:,}"] for e in entries]
     say(options, list(map(vars, entries)), console.Numbers(["campaign", "policy", "created", "events"], cells))
-
-
-def _upgrade(options: argparse.Namespace) -> None:
-    before, now = open_store(options).upgrade()
-    words = "nothing to do" if before == now else f"upgraded from {before}"
-    say(options, {"before": before, "now": now}, f"revision {now}: {words}")

@@ -6,7 +6,6 @@ stay in the database, so that asking and telling with an old key go on as before
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from datetime import datetime
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import InvalidInputError, StoreError, require
-from .records import DecisionRow, Event
+from .records import Event
 
 if TYPE_CHECKING:
     from .campaign import Campaign
@@ -35,10 +34,6 @@ class Archive(NamedTuple):
         """Archived events, in order."""
         rows = (Event(*(row[name] for name in Event._fields)) for row in self._rows())
         return (event for event in rows if first <= event.seq <= last)
-
-    def decisions(self) -> Iterator[DecisionRow]:
-        """Decisions, in order, which the first form of archives holds, too."""
-        return (DecisionRow(*json.loads(row["row"])) for row in self._rows() if row.get("row") is not None)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         import pyarrow.parquet as pq

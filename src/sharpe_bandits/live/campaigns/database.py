@@ -36,10 +36,9 @@ CLOCK_STEP = 300.0
 #: More rows than any table has. A limit keeps SQLite from flattening a subquery.
 _ALL = 2**62
 _CAMPAIGNS, _DECISIONS, _EVENTS, _SNAPSHOTS = schema.TABLES
+_DECISION_COLUMNS, _EVENT_COLUMNS = ", ".join(DecisionRow._fields), ", ".join(Event._fields)
 #: A condition that lower-case text contains another: see :func:`_pattern`.
 _LIKE = "LIKE ? ESCAPE '!'"
-#: Columns that stores of revision 0001 do not have.
-_NEW_COLUMNS = ("details", "measures", "hash")
 #: Texts that are kept beside the events of a campaign, under numbers before theirs: where old events are, and from
 #: _CHECKPOINT downwards earlier states. The column ``number`` tells how many events, or decisions, they include.
 _ARCHIVE, _CHECKPOINT = -1, -2
@@ -93,8 +92,6 @@ class Database(ABC):
         self._lock = threading.Lock()
         #: Time of the database, and of a clock that nobody sets, at the last write.
         self._last_time: tuple[float, float] | None = None
-        #: Whether an older release wrote the database, so that it can only be read.
-        self.outdated = self.is_first_revision = False
         self._connect()
         try:
             self._prepare(create)
@@ -158,21 +155,14 @@ class Database(ABC):
     def ping(self) -> None:
         """Raise if the database does not answer, or this release cannot write to it now."""
         self.check_revision(self._transaction(self._revision, self.begin_read))
-        self.outdated = self.is_first_revision = False
 
     def check_revision(self, revision: str | None) -> None:
         """Raise unless the tables are those of this release: another one may upgrade them at any time."""
-        if revision == schema.REVISION:
-            return
-        if self.outdated:
+        if revision != schema.REVISION:
             raise StoreError(
-                f"{self.name} was written by an older release and is read-only; to write, upgrade it: sharpe-bandits "
-                "campaign upgrade"
+                f"{self.name} was upgraded to revision {shown(revision)} by a newer release; nothing was recorded: "
+                "restart this process with that release"
             )
-        raise StoreError(
-            f"{self.name} was upgraded to revision {shown(revision)} by a newer release; nothing was recorded: restart "
-            "this process with that release"
-        )
 
     def close(self) -> None:
         """Close all connections."""
@@ -186,8 +176,6 @@ class Database(ABC):
 
     def write(self, campaign: int, work: Callable[[Records], T]) -> T:
         """The result of ``work``, committed; it has the campaign for itself."""
-        if self.outdated:
-            self.ping()
 
         def locked(connection: sa.Connection) -> T:
             return work(_SQLRecords(self, connection, campaign, True))
@@ -236,12 +224,6 @@ class Database(ABC):
 
     def _roll_back(self, driver: Any) -> None:
         driver.execute("ROLLBACK")
-
-    def columns(self, *names: str) -> str:
-        """Columns to select; NULL for those that an older release's tables do not have."""
-        return ", ".join(
-            f"NULL AS {name}" if self.is_first_revision and name in _NEW_COLUMNS else name for name in names
-        )
 
     def clock_step(self, now: float, writes: bool) -> float:
         """Seconds by which the clock has jumped forward since the last write of this process, if they are many: leases
@@ -342,57 +324,24 @@ class Database(ABC):
     # Tables.
 
     def _prepare(self, create: bool) -> None:
-        """Create the tables if there are none; refuse foreign or newer databases."""
+        """Create the tables if there are none, or upgrade them; refuse foreign or newer databases."""
         revision = self._transaction(self._revision, self.begin_read)
-        if revision is None:
-            if not create:
-                raise StoreError(f"there are no campaigns in {self.name}; create one first")
-            self._make()
-            revision = self._transaction(self._revision, self.begin_read)
+        if revision is None and not create:
+            raise StoreError(f"there are no campaigns in {self.name}; create one first")
+        if revision not in (None, *schema.REVISIONS):
+            raise UnreadableDataError(
+                f"{self.name} has revision {shown(revision)}, which this release does not know: it was written by "
+                "a newer release; upgrade sharpe-bandits"
+            )
         if revision != schema.REVISION:
-            if revision not in schema.UPGRADES:
-                raise UnreadableDataError(
-                    f"{self.name} has revision {shown(revision)}, which this release does not know: it was written by "
-                    "a newer release; upgrade sharpe-bandits"
-                )
-            self.outdated, self.is_first_revision = True, revision == "0001"
+            self._make()
 
     def _make(self) -> None:
         def work(connection: sa.Connection) -> None:
             connection.exec_driver_sql(self.setup_lock)
-            if self._revision(connection) is None:  # else another process was faster
-                self._create_tables(connection)
+            schema.upgrade(connection, self._revision(connection))  # unless another process was faster
 
         self._transaction(work, self.begin_write, "COMMIT")
-
-    def _create_tables(self, connection: sa.Connection) -> None:
-        schema.upgrade(connection, None)
-
-    def upgrade(self) -> tuple[str | None, str]:
-        """Upgrade the tables to this release's revision; return the old and the new revision."""
-
-        def work(connection: sa.Connection) -> str | None:
-            connection.exec_driver_sql(self.setup_lock)
-            before = self._revision(connection)
-            schema.upgrade(connection, before)
-            return before
-
-        before = self._transaction(work, self.begin_write, "COMMIT")
-        self.outdated = self.is_first_revision = False
-        entries = self._select(f"SELECT campaign, details FROM {_EVENTS} WHERE seq = {_ARCHIVE}")
-        for campaign, (events, *decisions, folders) in [(one, json.loads(text)) for one, text in entries]:
-            if decisions:
-                self._put_back(campaign, Archive(events, folders))
-        return before, schema.REVISION
-
-    def _put_back(self, campaign: int, archive: Archive) -> None:
-        """Decisions stay in the store since archives have their second form: put back those that were archived."""
-
-        def work(records: Any) -> None:
-            self._insert_pages(records.driver, campaign, _DECISIONS, DecisionRow._fields, archive.decisions())
-            self.send(records.driver, self.sql(_KEEP_TEXT), (campaign, _ARCHIVE, archive.events, json.dumps(archive)))
-
-        self.write(campaign, work)
 
     def _insert_pages(self, driver: Any, campaign: int, table: str, fields: Sequence[str], rows: Iterable[Any]) -> None:
         """Add many rows, a page at a time."""
@@ -451,8 +400,8 @@ class _SQLRecords:
     def _select_head(self) -> str:
         ours, lock = ("", "") if not self._for_update else (f", ({_REVISION})", self._database.for_update)
         return (
-            f"SELECT created, events, clock, next_expiry, {self._database.clock}, {self._database.columns('hash')}"
-            f"{ours} FROM {_CAMPAIGNS} WHERE id = ?{lock}"
+            f"SELECT created, events, clock, next_expiry, {self._database.clock}, hash{ours} FROM {_CAMPAIGNS} "
+            f"WHERE id = ?{lock}"
         )
 
     def head(self) -> Head:
@@ -480,7 +429,7 @@ class _SQLRecords:
 
     def events(self, after: int, upto: int) -> Iterator[Event]:
         def stored(first: int) -> Iterator[Event]:
-            return map(Event._make, self._pages(self._database.columns(*Event._fields), _EVENTS, "seq", first, upto))
+            return map(Event._make, self._pages(_EVENT_COLUMNS, _EVENTS, "seq", first, upto))
 
         rows = stored(after + 1)
         event = next(rows, None)
@@ -493,16 +442,8 @@ class _SQLRecords:
 
     def archive(self) -> Archive | None:
         """Where the old events of the campaign are, if they have been archived."""
-        if self._database.is_first_revision:  # it has no details
-            return None
         rows = self._rows(f"SELECT details FROM {_EVENTS} WHERE campaign = ? AND seq = {_ARCHIVE}", self._campaign)
-        entry = json.loads(rows[0][0]) if rows else None
-        if entry is not None and len(entry) > 2:
-            raise StoreError(
-                f"an older version moved decisions of this campaign to {', '.join(entry[-1])}; put them back, with: "
-                "sharpe-bandits campaign upgrade"
-            )
-        return None if entry is None else Archive(*entry)
+        return Archive(*json.loads(rows[0][0])) if rows else None
 
     def decisions(self, *, numbers: Sequence[int] = (), keys: Sequence[str] = ()) -> list[DecisionRow]:
         rows: list[Any] = []
@@ -511,19 +452,18 @@ class _SQLRecords:
         for column, values in (("number", numbers), ("key", keys)):
             if values:
                 condition, argument = self._database.in_list, self._database.list_argument(values)
-                columns = self._database.columns(*DecisionRow._fields)
-                statement = f"SELECT {columns} FROM {_DECISIONS} WHERE campaign = ? AND {column} {condition}"
+                statement = f"SELECT {_DECISION_COLUMNS} FROM {_DECISIONS} WHERE campaign = ? AND {column} {condition}"
                 rows += self._rows(statement, self._campaign, argument)
         return list(map(DecisionRow._make, rows))
 
     def history(self, first: int, last: int | None) -> Iterator[DecisionRow]:
-        columns = self._database.columns(*DecisionRow._fields)
-        return map(DecisionRow._make, self._pages(columns, _DECISIONS, "number", first, _ALL if last is None else last))
+        rows = self._pages(_DECISION_COLUMNS, _DECISIONS, "number", first, _ALL if last is None else last)
+        return map(DecisionRow._make, rows)
 
     def pending(
         self, count: int | None = None, *, after: float | None = None, until: float | None = None
     ) -> list[DecisionRow]:
-        statement = f"SELECT {self._database.columns(*DecisionRow._fields)} FROM {_DECISIONS} WHERE {_PENDING}"
+        statement = f"SELECT {_DECISION_COLUMNS} FROM {_DECISIONS} WHERE {_PENDING}"
         parameters: list[Any] = [self._campaign]
         for condition, end in ((" AND expires > ?", after), (" AND expires <= ?", until)):
             if end is not None:
@@ -536,18 +476,17 @@ class _SQLRecords:
         return int(self._rows(statement, self._campaign, now)[0][0])
 
     def log(self, before: int | None, count: int, search: Search | None) -> list[tuple[Event, str | None, str | None]]:
-        own = self._database.columns(*Event._fields)
-        page = f"SELECT campaign, {own} FROM {_EVENTS} WHERE campaign = ? AND seq > {_ARCHIVE} AND seq < ?"
+        page = f"SELECT campaign, {_EVENT_COLUMNS} FROM {_EVENTS} WHERE campaign = ? AND seq > {_ARCHIVE} AND seq < ?"
         parameters: list[Any] = [self._campaign, before or _ALL]
         if search is not None and search.number is not None:
             page, parameters = f"{page} AND number = ?", [*parameters, search.number]
         elif search is not None:
             # Decisions are searched once, not once per event.
             in_list, like = self._database.in_list, _LIKE
-            details = "lower(name)" if self._database.is_first_revision else "lower(details)"
             page = (
-                f"{page} AND (kind {in_list} OR arm {in_list} OR lower(name) {like} OR {details} {like} OR number IN "
-                f"(SELECT number FROM {_DECISIONS} WHERE campaign = ? AND (lower(key) {like} OR lower(worker) {like})))"
+                f"{page} AND (kind {in_list} OR arm {in_list} OR lower(name) {like} OR lower(details) {like} OR number "
+                f"IN (SELECT number FROM {_DECISIONS} WHERE campaign = ? AND (lower(key) {like} OR "
+                f"lower(worker) {like})))"
             )
             text = _pattern(search.text)
             kinds, arms = map(self._database.list_argument, (search.kinds, search.arms))

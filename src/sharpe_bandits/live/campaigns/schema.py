@@ -10,19 +10,11 @@ import sqlalchemy as sa
 PREFIX = "sharpe_bandits_"
 #: Identifies an SQLite file as a store ("sbca").
 APPLICATION_ID = 0x73626361
-#: Statements that lead from each revision to the next: a new revision adds a line here, and its columns below.
-UPGRADES = {
-    "0001": [],
-    "0002": [  # details of events and decisions, and the hash chain of the log
-        f"ALTER TABLE {PREFIX}{table} ADD COLUMN {column} TEXT"
-        for table, column in (
-            ("campaigns", "hash"), ("events", "details"), ("events", "hash"), ("decisions", "details"),
-            ("decisions", "measures"),
-        )
-    ],
-}  # fmt: skip
+#: Revisions of the tables, with the statements that lead to each from the one before: a new one adds a line here, and
+#: its columns below.
+REVISIONS: dict[str, list[str]] = {"0001": []}
 #: The revision that this release writes.
-REVISION = list(UPGRADES)[-1]
+REVISION = list(REVISIONS)[-1]
 
 _metadata = sa.MetaData()
 _pending = sa.text("state = 'pending'")
@@ -91,7 +83,7 @@ def upgrade(connection: sa.Connection, revision: str | None) -> None:
         _metadata.create_all(connection, checkfirst=False)
         connection.execute(_version.insert().values(version_num=REVISION))
         return
-    for name in sorted(name for name in UPGRADES if name > revision):
-        for statement in UPGRADES[name]:
+    for name in sorted(name for name in REVISIONS if name > revision):
+        for statement in REVISIONS[name]:
             connection.exec_driver_sql(statement)
-    connection.execute(_version.update().values(version_num=REVISION))
+        connection.execute(_version.update().values(version_num=name))

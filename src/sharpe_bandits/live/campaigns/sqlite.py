@@ -149,12 +149,9 @@ class SQLite(Database):
         return bool(tables)
 
     def _make(self) -> None:
-        self._transaction(lambda connection: None, "PRAGMA journal_mode=WAL", "PRAGMA query_only")
+        application = f"PRAGMA application_id={schema.APPLICATION_ID}"
+        self._transaction(lambda connection: None, "PRAGMA journal_mode=WAL", application)
         super()._make()
-
-    def _create_tables(self, connection: sa.Connection) -> None:
-        super()._create_tables(connection)
-        connection.exec_driver_sql(f"PRAGMA application_id={schema.APPLICATION_ID}")
 
     def check(self) -> str:
         """What SQLite finds wrong with its file; empty if nothing."""

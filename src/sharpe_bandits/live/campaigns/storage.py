@@ -183,8 +183,5 @@ class Storage(Protocol):
     def check(self) -> str:
         """What is wrong with the database itself; empty if nothing is known to be."""
 
-    def upgrade(self) -> tuple[str | None, str]:
-        """Upgrade what an older release wrote; the old and the new revision."""
-
     def close(self) -> None:
         """Close all connections; one that is used again opens new ones."""

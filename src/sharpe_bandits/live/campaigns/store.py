@@ -107,10 +107,6 @@ class Store:
         """Raise :class:`StoreError` if the database does not answer, or can only be read."""
         getattr(self._storage, "ping", self._storage.campaigns)()
 
-    def upgrade(self) -> tuple[str | None, str]:
-        """Upgrade a database written by an older release; return the old and the new revision."""
-        return self._storage.upgrade()
-
     def copy_to(self, target: Store, names: Iterable[str] = ()) -> dict[str, Verification]:
         """Copy campaigns to another store, such as from SQLite to PostgreSQL, and verify the copies.
 
