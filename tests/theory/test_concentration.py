@@ -12,43 +12,45 @@ from sharpe_bandits import theory
 def test_lemma_1_by_hand():
     # n e^2 = 100 * 0.01 = 1, so u = 1 gives 2 exp(-2) in both forms
     for form in theory.FORMS:
-        assert theory.variance_concentration(0.1, 100, 1.0, form).value == pytest.approx(2 * math.exp(-2))
+        assert theory.concentration("variance", 0.1, 100, 1.0, form).value == pytest.approx(2 * math.exp(-2))
     # u = 2: printed divides by 4, repaired by 16
-    assert theory.variance_concentration(0.1, 100, 2.0, "printed").value == pytest.approx(2 * math.exp(-0.5))
-    assert theory.variance_concentration(0.1, 100, 2.0, "repaired").value == pytest.approx(2 * math.exp(-0.125))
+    assert theory.concentration("variance", 0.1, 100, 2.0, "printed").value == pytest.approx(2 * math.exp(-0.5))
+    assert theory.concentration("variance", 0.1, 100, 2.0, "repaired").value == pytest.approx(2 * math.exp(-0.125))
     # u = 1/2: printed multiplies by 4, repaired by 16; the printed one is weaker there
-    assert theory.variance_concentration(0.1, 100, 0.5, "printed").value == pytest.approx(2 * math.exp(-8))
-    assert theory.variance_concentration(0.1, 100, 0.5, "repaired").value == pytest.approx(2 * math.exp(-32))
+    assert theory.concentration("variance", 0.1, 100, 0.5, "printed").value == pytest.approx(2 * math.exp(-8))
+    assert theory.concentration("variance", 0.1, 100, 0.5, "repaired").value == pytest.approx(2 * math.exp(-32))
     # the variance does not change when rewards are shifted: [1, 3] is as good as [0, 2]
-    shifted = theory.variance_concentration(0.1, 100, 3.0, "repaired", lower=1.0)
+    shifted = theory.concentration("variance", 0.1, 100, 3.0, "repaired", lower=1.0)
     assert shifted.value == pytest.approx(2 * math.exp(-0.125))
 
 
 def test_ratios_by_hand():
     # [0, 2], n e^2 = 1: RSSR has 4 exp(-2/16); SR-like 2 exp(-2/4) + 2 exp(-2/16)
-    assert theory.rssr_concentration(0.1, 100, 2.0).value == pytest.approx(4 * math.exp(-0.125))
-    assert theory.sr_like_concentration(0.1, 100, 2.0).value == pytest.approx(2 * math.exp(-0.5) + 2 * math.exp(-0.125))
+    assert theory.concentration("rssr", 0.1, 100, 2.0).value == pytest.approx(4 * math.exp(-0.125))
+    assert theory.concentration("sr_like", 0.1, 100, 2.0).value == pytest.approx(
+        2 * math.exp(-0.5) + 2 * math.exp(-0.125)
+    )
     # [1, 3]: squares lie in [1, 9], a range of 8; [-1, 3]: in [0, 9]
-    both = theory.rssr_concentration(0.1, 100, 3.0, lower=1.0).value
+    both = theory.concentration("rssr", 0.1, 100, 3.0, lower=1.0).value
     assert both == pytest.approx(2 * math.exp(-2 / 64) + 2 * math.exp(-2 / 16))
-    across = theory.rssr_concentration(0.1, 100, 3.0, lower=-1.0).value
+    across = theory.concentration("rssr", 0.1, 100, 3.0, lower=-1.0).value
     assert across == pytest.approx(2 * math.exp(-2 / 81) + 2 * math.exp(-2 / 256))
-    for function in (theory.rssr_concentration, theory.sr_like_concentration):
-        assert function(0.1, 100, 2.0, "printed").value == pytest.approx(2 * math.exp(-0.5))
+    for statistic in ("rssr", "sr_like"):
+        assert theory.concentration(statistic, 0.1, 100, 2.0, "printed").value == pytest.approx(2 * math.exp(-0.5))
 
 
 def test_vacuous_and_undefined():
-    bound = theory.variance_concentration(0.01, 100, 1.0)
+    bound = theory.concentration("variance", 0.01, 100, 1.0)
     assert bound.vacuous
     assert bound.value == pytest.approx(2 * math.exp(-0.02))
-    assert not theory.variance_concentration(0.1, 100, 1.0).vacuous
+    assert not theory.concentration("variance", 0.1, 100, 1.0).vacuous
     for form in theory.FORMS:
-        bound = theory.rssr_concentration(0.1, 100, math.inf, form)
+        bound = theory.concentration("rssr", 0.1, 100, math.inf, form)
         assert bound.vacuous
         assert float(bound) == math.inf
         assert "inf" in bound.reason
-    assert theory.variance_concentration(0.1, 100, -1.0, "printed", lower=-2.0).vacuous
-    assert theory.variance_concentration(0.1, 10, 3.0, lower=3.0).value == 0.0  # a constant cannot stray
+    assert theory.concentration("variance", 0.1, 100, -1.0, "printed", lower=-2.0).vacuous
+    assert theory.concentration("variance", 0.1, 10, 3.0, lower=3.0).value == 0.0  # a constant cannot stray
 
 
 @pytest.mark.parametrize("statistic", theory.STATISTICS)
@@ -126,11 +128,11 @@ def test_printed_rssr_width_misses_an_estimate_within_epsilon():
 
 def test_bad_arguments_are_named():
     with pytest.raises(sb.errors.InvalidInputError, match="form"):
-        theory.variance_concentration(0.1, 10, 1.0, "typeset")
+        theory.concentration("variance", 0.1, 10, 1.0, "typeset")
     with pytest.raises(sb.errors.InvalidInputError, match="lower"):
-        theory.variance_concentration(0.1, 10, 1.0, lower=2.0)
+        theory.concentration("variance", 0.1, 10, 1.0, lower=2.0)
     with pytest.raises(sb.errors.InvalidInputError, match="epsilon"):
-        theory.variance_concentration(0.0, 10, 1.0)
+        theory.concentration("variance", 0.0, 10, 1.0)
     with pytest.raises(sb.errors.InvalidInputError, match="regulariser"):
         theory.width("rssr", 0.1, 0.3, 0.5)
     with pytest.raises(sb.errors.InvalidInputError, match="statistic"):

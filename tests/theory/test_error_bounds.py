@@ -251,7 +251,7 @@ def test_the_repaired_root_is_where_its_width_is_half_the_gap():
         middle = (low + high) / 2
         wide = theory.width("rssr", middle, 0.1, 0.4, 0.05, "repaired", pulls=1000) > 4.0
         low, high = (low, middle) if wide else (middle, high)
-    assert term == pytest.approx(3 * 2 * theory.rssr_concentration(low, 1000, 1.0).value, rel=1e-6)
+    assert term == pytest.approx(3 * 2 * theory.concentration("rssr", low, 1000, 1.0).value, rel=1e-6)
 
 
 def test_the_theorem_on_shvv_as_it_is_stated():

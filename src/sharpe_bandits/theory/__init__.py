@@ -2,6 +2,10 @@
 
 Every bound of the paper has a ``form``: "printed", or "repaired" and thereby "proved". For the regret of UCB-RSSR and
 UCB-SR-like correcting the algebra ("corrected") does not make the bound valid, and "proved" is another one.
+
+``bandit`` is a :class:`~sharpe_bandits.Bandit` or a list of arms with known moments, ``horizon`` or ``budget`` the
+number of rounds n, and ``pilot`` the pulls per arm in the pilot; ``L``, ``risk_free``, ``keep_samples`` are parameters
+of the policy.
 """
 
 from .bound import FORMS as FORMS
@@ -9,9 +13,6 @@ from .bound import Bound as Bound
 from .concentration import STATISTICS as STATISTICS
 from .concentration import concentration as concentration
 from .concentration import radius as radius
-from .concentration import rssr_concentration as rssr_concentration
-from .concentration import sr_like_concentration as sr_like_concentration
-from .concentration import variance_concentration as variance_concentration
 from .concentration import width as width
 from .coverage import Coverage as Coverage
 from .coverage import coverage as coverage
@@ -25,7 +26,6 @@ from .error_bounds import shvv_error as shvv_error
 from .error_bounds import shvv_phase_error as shvv_phase_error
 from .error_bounds import sursr_error as sursr_error
 from .error_bounds import variance_order as variance_order
-from .growth import Fit as Fit
 from .growth import Growth as Growth
 from .growth import growth as growth
 from .registry import bounds_for as bounds_for

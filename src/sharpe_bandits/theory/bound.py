@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .._support.validation import one_of
 from ..arms.bandit import Bandit, as_environment
 from ..arms.base import Arm
 from ..errors import InvalidInputError
@@ -36,22 +35,9 @@ FORMS: tuple[Form, ...] = ("printed", "repaired", "proved")
 class Bound:
     """An upper bound on a probability or on a regret.
 
-    Attributes
-    ----------
-    value : float
-        the bound; infinite where it is undefined
-    vacuous : bool
-        whether it is trivial: a probability of at least 1, a regret of at least n times the largest gap, or undefined
-    form : Form
-        the form of the statement
-    source : str
-        the statement it comes from
-    reason : str, optional
-        why it is undefined or vacuous, if it is
-    kind : Literal['probability', 'regret'], optional
-        what is bounded
-    applies : bool, optional
-        whether the bandit satisfies the assumptions of the statement (such as rewards in [0, 1])
+    It is ``vacuous`` if it is trivial (a probability of at least 1, a regret of at least n times the largest gap) or
+    undefined, and then infinite; ``reason`` says why. It ``applies`` if the bandit satisfies the assumptions of the
+    statement, such as rewards in [0, 1].
     """
 
     value: float
@@ -69,11 +55,6 @@ class Bound:
         words = f"{self.kind} at most {self.value:.4g} ({self.form})"
         words += f", vacuous: {self.reason}" if self.vacuous else ""
         return words if self.applies else f"{words}; not for this bandit: an assumption does not hold"
-
-
-def check_form(form: Form) -> Form:
-    """``form`` if it is one of :data:`FORMS`."""
-    return one_of("form", form, FORMS)
 
 
 def bisected(holds: Callable[[float], bool], high: float) -> tuple[float, float]:
@@ -97,47 +78,35 @@ def within(measured: Estimate, bound: float) -> Judgement:
 
 def probability(value: float, form: Form, source: str, *, reason: str = "", applies: bool = True) -> Bound:
     """A bound on a probability."""
-    if reason or math.isnan(value):
-        return Bound(math.inf, True, form, source, reason or "the formula is not a number here", "probability", applies)
-    vacuous = bool(value >= 1)
-    above = "no probability is above 1" if vacuous else ""
-    return Bound(float(value), vacuous, form, source, above, "probability", applies)
+    return _bound(value, 1.0, "no probability is above 1", form, source, reason, "probability", applies)
 
 
 def regret(value: float, trivial: float, form: Form, source: str, *, reason: str = "", applies: bool = True) -> Bound:
     """A bound on a regret, which can never exceed ``trivial``."""
+    above = f"no regret is above {trivial:.4g}, the horizon times the largest gap"
+    return _bound(value, trivial, above, form, source, reason, "regret", applies)
+
+
+def _bound(value: float, trivial: float, above: str, form: Form, source: str, reason: str, *rest: Any) -> Bound:
     if reason or math.isnan(value):
-        return Bound(math.inf, True, form, source, reason or "the formula is not a number here", "regret", applies)
+        return Bound(math.inf, True, form, source, reason or "the formula is not a number here", *rest)
     vacuous = bool(value >= trivial)
-    above = f"no regret is above {trivial:.4g}, the horizon times the largest gap" if vacuous else ""
-    return Bound(float(value), vacuous, form, source, above, "regret", applies)
+    return Bound(float(value), vacuous, form, source, above if vacuous else "", *rest)
 
 
 class Facts(NamedTuple):
-    """Moments and supports of arms, after subtracting the risk-free rate from every reward.
-
-    Attributes
-    ----------
-    mean, variance, third, fourth, second : numpy.ndarray
-        mean, variance, third and fourth central moment and second raw moment
-    low, high, width : numpy.ndarray
-        ends and length of the support
-    reach : numpy.ndarray
-        largest absolute value in the support
-    square_range : numpy.ndarray
-        length of the interval that the squared reward lies in
-    """
+    """Moments and supports of arms, after subtracting the risk-free rate from every reward."""
 
     mean: np.ndarray
     variance: np.ndarray
-    third: np.ndarray
+    third: np.ndarray  # central moments
     fourth: np.ndarray
-    second: np.ndarray
+    second: np.ndarray  # raw moment
     low: np.ndarray
     high: np.ndarray
     width: np.ndarray
-    reach: np.ndarray
-    square_range: np.ndarray
+    reach: np.ndarray  # largest absolute value in the support
+    square_range: np.ndarray  # length of the interval that the squared reward lies in
 
     @property
     def bounded(self) -> bool:

@@ -7,115 +7,72 @@ rewards in [l, u], w = u - l, and :math:`D = L + \bar V`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from .._support.validation import inside, one_of, positive, whole
 from ..errors import InvalidInputError
-from .bound import Bound, Form, bisected, check_form, probability
+from .bound import FORMS, Bound, Form, bisected, probability
 
 #: Statistics with a concentration inequality.
 Statistic = Literal["variance", "sr_like", "rssr"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 
 
-def variance_concentration(
-    epsilon: float, pulls: int, upper: float, form: Form = "repaired", *, lower: float = 0.0
-) -> Bound:
-    r"""Lemma 1: a bound on :math:`P(|\bar V - \sigma^2| > \epsilon)` for n rewards in [lower, upper].
-
-    .. math:: \text{printed: } 2 e^{-2 n \epsilon^2 / u^2}, \qquad \text{repaired: } 2 e^{-2 n \epsilon^2 / w^4}
-
-    Changing one reward moves :math:`\bar V` by at most :math:`w^2 / n` (it moves n - 1 of the squared differences in
-    :math:`\frac{1}{n(n-1)} \sum_{i<j} (X_i - X_j)^2` by at most :math:`w^2` each), which McDiarmid's inequality
-    squares; the lemma squares :math:`u/n`. Up to u = 1 the printed form is valid and the weaker of the two.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> round(sb.theory.variance_concentration(0.2, pulls=100, upper=1.0).value, 6)
-    0.000671
-    """
-    epsilon, pulls, low, high = _checked(epsilon, pulls, lower, upper)
-    source = "Lemma 1, concentration of the sample variance"
-    if check_form(form) == "printed":
-        return _printed(epsilon, pulls, high, source)
-    return probability(2 * _tail(pulls, epsilon, (high - low) ** 2), form, source, reason=_unbounded(low, high))
-
-
-def sr_like_concentration(
-    epsilon: float, pulls: int, upper: float, form: Form = "repaired", *, lower: float = 0.0
-) -> Bound:
-    r"""Theorem on SR-like: a bound on the probability that :math:`\bar X / D` deviates by more than :func:`width`.
-
-    .. math:: \text{printed: } 2 e^{-2 n \epsilon^2 / u^2},
-        \qquad \text{repaired: } 2 e^{-2 n \epsilon^2 / w^2} + 2 e^{-2 n \epsilon^2 / w^4}
-
-    The proof needs mean and variance to be within epsilon of their true values: two events, hence a union bound (the
-    printed proof counts one), with Hoeffding's inequality for the mean and the repaired Lemma 1 for the variance.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> round(sb.theory.sr_like_concentration(0.2, pulls=100, upper=1.0).value, 6)
-    0.001342
-    """
-    epsilon, pulls, low, high = _checked(epsilon, pulls, lower, upper)
-    source = "Theorem on SR-like, concentration of the estimate"
-    if check_form(form) == "printed":
-        return _printed(epsilon, pulls, high, source)
-    w = high - low
-    value = 2 * _tail(pulls, epsilon, w) + 2 * _tail(pulls, epsilon, w * w)
-    return probability(value, form, source, reason=_unbounded(low, high))
-
-
-def rssr_concentration(
-    epsilon: float, pulls: int, upper: float, form: Form = "repaired", *, lower: float = 0.0
-) -> Bound:
-    r"""Theorem on RSSR: a bound on the probability that :math:`\bar X^2 / D` deviates by more than :func:`width`.
-
-    .. math:: \text{printed: } 2 e^{-2 n \epsilon^2 / u^2},
-        \qquad \text{repaired: } 2 e^{-2 n \epsilon^2 / r^2} + 2 e^{-2 n \epsilon^2 / w^4}
-
-    r is the length of the interval that squared rewards lie in: for rewards in [0, u] both r and :math:`w^2` are
-    :math:`u^2`, and the repaired form is :math:`4 e^{-2 n \epsilon^2 / u^4}`.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> round(sb.theory.rssr_concentration(0.2, pulls=100, upper=1.0).value, 6)
-    0.001342
-    """
-    epsilon, pulls, low, high = _checked(epsilon, pulls, lower, upper)
-    source = "Theorem on RSSR, concentration of the estimate"
-    if check_form(form) == "printed":
-        return _printed(epsilon, pulls, high, source)
-    w = high - low
-    nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-    squares = max(abs(low), abs(high)) ** 2 - nearest**2
-    value = 2 * _tail(pulls, epsilon, squares) + 2 * _tail(pulls, epsilon, w * w)
-    return probability(value, form, source, reason=_unbounded(low, high))
+#: Source of each inequality.
+_SOURCES: dict[Statistic, str] = {
+    "variance": "Lemma 1, concentration of the sample variance",
+    "sr_like": "Theorem on SR-like, concentration of the estimate",
+    "rssr": "Theorem on RSSR, concentration of the estimate",
+}
 
 
 def concentration(
     statistic: Statistic, epsilon: float, pulls: int, upper: float, form: Form = "repaired", *, lower: float = 0.0
 ) -> Bound:
-    """The inequality of one of :data:`STATISTICS`.
+    r"""A bound on the probability that an estimate from n rewards in [lower, upper] deviates by more than
+    :func:`width`, which for the variance is epsilon.
+
+    .. math::
+        \text{printed: } & 2 e^{-2 n \epsilon^2 / u^2} \\
+        \text{variance (Lemma 1), repaired: } & 2 e^{-2 n \epsilon^2 / w^4} \\
+        \text{SR-like, repaired: } & 2 e^{-2 n \epsilon^2 / w^2} + 2 e^{-2 n \epsilon^2 / w^4} \\
+        \text{RSSR, repaired: } & 2 e^{-2 n \epsilon^2 / r^2} + 2 e^{-2 n \epsilon^2 / w^4}
+
+    Changing one reward moves :math:`\bar V` by at most :math:`w^2 / n` (it moves n - 1 of the squared differences in
+    :math:`\frac{1}{n(n-1)} \sum_{i<j} (X_i - X_j)^2` by at most :math:`w^2` each), which McDiarmid's inequality
+    squares; the lemma squares :math:`u/n`. Up to u = 1 the printed form is valid and the weaker of the two. The
+    theorems need mean (or second moment) and variance to be within epsilon of their true values: two events, hence a
+    union bound (the printed proof counts one), with Hoeffding's inequality for the former and the repaired Lemma 1 for
+    the variance. r is the length of the interval that squared rewards lie in: for rewards in [0, u] both r and
+    :math:`w^2` are :math:`u^2`, and the repaired form is :math:`4 e^{-2 n \epsilon^2 / u^4}`.
 
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> round(sb.theory.concentration("variance", epsilon=0.2, pulls=100, upper=1.0).value, 6)
-    0.000671
+    >>> for statistic in sb.theory.STATISTICS:
+    ...     print(statistic, round(sb.theory.concentration(statistic, 0.2, pulls=100, upper=1.0).value, 6))
+    variance 0.000671
+    sr_like 0.001342
+    rssr 0.001342
     """
-    by_name: dict[str, Callable[..., Bound]] = {
-        "variance": variance_concentration,
-        "sr_like": sr_like_concentration,
-        "rssr": rssr_concentration,
-    }
-    return by_name[one_of("statistic", statistic, STATISTICS)](epsilon, pulls, upper, form, lower=lower)
+    source = _SOURCES[one_of("statistic", statistic, STATISTICS)]
+    low, high = float(lower), float(upper)
+    if not low <= high:
+        raise InvalidInputError(f"lower must not exceed upper, got lower={lower!r} and upper={upper!r}")
+    epsilon, pulls = positive("epsilon", epsilon), whole("pulls", pulls, 2)
+    w = high - low
+    if one_of("form", form, FORMS) == "printed":
+        scales = [high]
+        reason = "" if 0 < high < math.inf else f"it is stated for rewards in [0, u], and u is {high!r}"
+    else:
+        nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+        squares = max(abs(low), abs(high)) ** 2 - nearest**2
+        scales = {"variance": [w * w], "sr_like": [w, w * w], "rssr": [squares, w * w]}[statistic]
+        reason = "" if math.isfinite(w) else f"rewards are unbounded: they lie in [{low!r}, {high!r}]"
+    value = math.nan if reason else sum(2 * _tail(pulls, epsilon, scale) for scale in scales)
+    return probability(value, form, source, reason=reason)
 
 
 def radius(
@@ -133,7 +90,7 @@ def radius(
     --------
     >>> import sharpe_bandits as sb
     >>> epsilon = sb.theory.radius(level=0.05, pulls=1_000, upper=1.0)
-    >>> round(sb.theory.variance_concentration(epsilon, pulls=1_000, upper=1.0).value, 6)
+    >>> round(sb.theory.concentration("variance", epsilon, pulls=1_000, upper=1.0).value, 6)
     0.05
     """
     inside("level", level)
@@ -174,24 +131,8 @@ def width(
     To first order in epsilon the printed width is smaller by :math:`L \epsilon / D^2`, which is too narrow. For SR-like
     it is wide enough.
 
-    Parameters
-    ----------
-    statistic : Statistic
-        "variance", "sr_like" or "rssr"
-    epsilon : float
-        radius for the mean (or second moment) and the variance
-    variance, moment : Any
-        of the sample, numbers or arrays; the moment is the mean for SR-like, the second moment for RSSR
-    L : float | None, optional
-        regulariser (not needed for the variance)
-    form : Form, optional
-        "printed" or "repaired"
-    pulls : float, optional
-        size of the sample, for the last term of RSSR; without it that term is omitted
-
-    Returns
-    -------
-    the width, infinite where it is undefined (D at most 3 epsilon as printed, at most epsilon repaired)
+    ``variance`` and ``moment`` are those of the sample, numbers or arrays. Without ``pulls`` the last term of RSSR is
+    omitted. The width is infinite where it is undefined: D at most 3 epsilon as printed, at most epsilon repaired.
 
     Examples
     --------
@@ -200,7 +141,7 @@ def width(
     0.4464
     """
     one_of("statistic", statistic, STATISTICS)
-    check_form(form)
+    one_of("form", form, FORMS)
     epsilon = positive("epsilon", epsilon)
     v, m = np.asarray(variance, float), np.asarray(moment, float)
     if statistic == "variance":
@@ -224,19 +165,3 @@ def width(
 def _tail(pulls: int, epsilon: float, scale: float) -> float:
     """exp(-2 n epsilon^2 / scale^2), or 0 for constant rewards."""
     return 0.0 if scale == 0 else math.exp(-2 * pulls * (epsilon / scale) ** 2)
-
-
-def _printed(epsilon: float, pulls: int, upper: float, source: str) -> Bound:
-    reason = "" if 0 < upper < math.inf else f"it is stated for rewards in [0, u], and u is {upper!r}"
-    return probability(2 * _tail(pulls, epsilon, upper) if not reason else math.nan, "printed", source, reason=reason)
-
-
-def _unbounded(low: float, high: float) -> str:
-    return "" if math.isfinite(high - low) else f"rewards are unbounded: they lie in [{low!r}, {high!r}]"
-
-
-def _checked(epsilon: Any, pulls: Any, lower: Any, upper: Any) -> tuple[float, int, float, float]:
-    low, high = float(lower), float(upper)
-    if not low <= high:
-        raise InvalidInputError(f"lower must not exceed upper, got lower={lower!r} and upper={upper!r}")
-    return positive("epsilon", epsilon), whole("pulls", pulls, 2), low, high

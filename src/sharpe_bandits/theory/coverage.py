@@ -20,7 +20,7 @@ from ..objectives import RSSR, SharpeLike, Statistics
 from ..results.metrics import Estimate, wilson
 from ..simulation.compiler import specialise
 from ..simulation.executors import cores, on_threads
-from .bound import Form, Judgement, check_form, independent, within
+from .bound import FORMS, Bound, Form, Judgement, independent, within
 from .concentration import STATISTICS, Statistic, concentration, radius, width
 from .coverage_kernel import sample_moments
 from .error_bounds import variance_order
@@ -28,47 +28,23 @@ from .error_bounds import variance_order
 
 @dataclass(frozen=True)
 class Coverage:
-    """Measured coverage of one inequality on one arm.
+    """Measured coverage of one inequality on one arm: of how many samples the estimate deviates from the true value by
+    more than the width.
 
-    Attributes
-    ----------
-    arm : int
-        number of the arm in its bandit, 0 for a single one
-    statistic : Statistic | Literal['order of variances']
-        the statistic of the inequality; "order of variances" for Lemma 2
-    form : Form
-        "printed" or "repaired"
-    pulls : int
-        rewards per sample
-    epsilon : float
-        radius for the sample's moments
-    samples : int
-        number of samples
-    violations : int
-        samples whose estimate deviates from the true value by more than the width
-    rate : Estimate
-        their proportion, with its Wilson interval
-    undefined : float
-        proportion of samples for which the width is undefined; they are not counted as violations
-    promise : float
-        upper bound on the rate according to the inequality
-    vacuous : bool
-        whether this bound is trivial
-    verdict : Judgement
-        "holds" if the whole interval is below the bound, "fails" if all of it is above, else "undecided" (as it must be
-        if the bound is too small for the number of samples)
+    The verdict is "holds" if the whole interval of the rate is below the promise, "fails" if all of it is above, else
+    "undecided" (as it must be if the promise is too small for the number of samples).
     """
 
-    arm: int
-    statistic: Statistic | Literal["order of variances"]
+    arm: int  # its number in the bandit, 0 for a single one
+    statistic: Statistic | Literal["order of variances"]  # the latter for Lemma 2
     form: Form
-    pulls: int
-    epsilon: float
+    pulls: int  # rewards per sample
+    epsilon: float  # radius for the moments of the sample
     samples: int
     violations: int
-    rate: Estimate
-    undefined: float
-    promise: float
+    rate: Estimate  # their proportion, with its Wilson interval
+    undefined: float  # proportion of samples for which the width is undefined; they are not counted as violations
+    promise: float  # upper bound on the rate according to the inequality
     vacuous: bool
     verdict: Judgement
 
@@ -88,28 +64,9 @@ def coverage(
 ) -> list[Coverage]:
     r"""Draw many samples of each arm and count how often each inequality is violated.
 
-    Parameters
-    ----------
-    bandit : Any
-        a Bandit, an arm, or a list of arms
-    pulls : int
-        rewards per sample, at least 2
-    L : float | None, optional
-        regulariser; needed for "sr_like" and "rssr"
-    samples : int, optional
-        number of samples per arm
-    epsilon : float | None, optional
-        radius; the paper's :math:`\sqrt{2 \ln n / n}` if neither it nor ``level`` is given
-    level : float | None, optional
-        instead of epsilon, the probability that each inequality guarantees; each then has its own radius
-    statistics : Iterable[Statistic], optional
-        which inequalities
-    forms : Iterable[Form], optional
-        some of "printed", "repaired"
-    seed : int, optional
-        seed of the samples, which are the same for all statistics and forms
-    confidence : float, optional
-        confidence level of the Wilson interval
+    The bandit may be an arm or a list of arms. The radius is ``epsilon`` or, instead, what gives each inequality the
+    probability ``level``; by default the paper's :math:`\sqrt{2 \ln n / n}` for n ``pulls``. The samples are the same
+    for all statistics and forms; ``confidence`` is that of the Wilson interval.
 
     Examples
     --------
@@ -123,7 +80,7 @@ def coverage(
     arms = _arms(bandit)
     pulls = whole("pulls", pulls, 2)
     kinds = [one_of("statistic", s, STATISTICS) for s in statistics]
-    readings = [check_form(form) for form in forms]
+    readings = [one_of("form", form, FORMS) for form in forms]
     if epsilon is not None and level is not None:
         raise InvalidInputError(f"give epsilon or level, not both (got {epsilon!r} and {level!r})")
     if L is None and {"sr_like", "rssr"} & set(kinds):
@@ -137,17 +94,9 @@ def coverage(
             for form in readings:
                 e = default_radius if level is None else radius(level, pulls, high, kind, form, lower=low)
                 widths = width(kind, e, variance, moment, L, form, pulls=pulls)
-                violations = int((error > widths).sum())
                 bound = concentration(kind, e, pulls, high, form, lower=low)
-                rate = wilson(violations, samples, confidence)
-                verdict = within(rate, bound.value)
                 undefined = float(np.isinf(widths).mean())
-                measured.append(
-                    Coverage(
-                        i, kind, form, pulls, e, samples, violations, rate, undefined, bound.value, bound.vacuous,
-                        verdict,
-                    )
-                )  # fmt: skip
+                measured.append(_coverage(i, kind, bound, pulls, e, error > widths, undefined, confidence))
     return measured
 
 
@@ -166,18 +115,27 @@ def order_coverage(
     for a, b in permutations(range(len(arms)), 2):
         if not arms[a].variance > arms[b].variance:
             continue
-        violations = int((variances[b] > variances[a]).sum())
-        rate = wilson(violations, samples, confidence)
         for form in ("printed", "repaired"):
             bound = variance_order(Bandit([arms[a], arms[b]]), 1, pulls, form)
-            verdict = within(rate, bound.value)
-            measured.append(
-                (a, b, Coverage(
-                    b, "order of variances", form, pulls, 0.0, samples, violations, rate, 0.0, bound.value,
-                    bound.vacuous, verdict,
-                ))
-            )  # fmt: skip
+            wrong = variances[b] > variances[a]
+            measured.append((a, b, _coverage(b, "order of variances", bound, pulls, 0.0, wrong, 0.0, confidence)))
     return measured
+
+
+def _coverage(
+    arm: int,
+    statistic: Statistic | Literal["order of variances"],
+    bound: Bound,
+    pulls: int,
+    epsilon: float,
+    violated: np.ndarray,
+    undefined: float,
+    confidence: float,
+) -> Coverage:
+    rate = wilson(int(violated.sum()), violated.size, confidence)
+    counts = (violated.size, int(violated.sum()), rate, undefined)
+    verdict = within(rate, bound.value)
+    return Coverage(arm, statistic, bound.form, pulls, epsilon, *counts, bound.value, bound.vacuous, verdict)
 
 
 def _arms(thing: Any) -> tuple[Arm, ...]:

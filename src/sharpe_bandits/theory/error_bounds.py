@@ -27,8 +27,8 @@ from ..errors import BudgetTooSmallError
 from ..objectives import RSSR, Variance
 from ..policies.base import EliminationPolicy
 from ..policies.elimination import SHSR, SHVV, SuRSR
-from .bound import FORMS, Bound, Facts, Form, check_form, facts, probability
-from .concentration import rssr_concentration
+from .bound import FORMS, Bound, Facts, Form, facts, probability
+from .concentration import concentration
 
 #: Thresholds between two arms' values that are tried; each of them gives a valid bound, and the best is used.
 _THRESHOLDS = np.linspace(0, 1, 201)[1:-1]
@@ -65,19 +65,10 @@ def variance_order(bandit: Any, arm: int, pulls: int, form: Form = "repaired") -
 
     after t pulls of each. The printed form assumes rewards in [0, 1], where the repaired one,
     :math:`\exp(-t \delta_i^2)`, is the smaller of the two; for a wider support the printed form is not a bound. If
-    several arms have the largest variance, the one with the smallest bound is used.
-
-    Parameters
-    ----------
-    bandit : Any
-        arms with known moments
-    arm, pulls : int
-        number of the arm i, counted from 0, and t
-    form : Form, optional
-        "repaired" and "proved" are one here
+    several arms have the largest variance, the one with the smallest bound is used. Arms are counted from 0.
     """
     pulls = whole("pulls", pulls, 2)
-    check_form(form)
+    one_of("form", form, FORMS)
     arms = facts(bandit)
     gap = Variance().gaps(arms)
     delta = float(gap[whole("arm", arm, 0, len(gap) - 1)])
@@ -100,16 +91,9 @@ def shvv_phase_error(bandit: Any, budget: int, phase: int, form: Form = "repaire
 
     with k = 0 for the first phase (:math:`4 i_k` arms remain in phase k), for rewards in [0, 1]; as a rank,
     :math:`i_k` is :math:`\max(\lceil i_k \rceil, 2)`, since rank 1 has no gap. Repaired: the module's text.
-
-    Parameters
-    ----------
-    bandit, budget, form : Any and int and Form
-        as for :func:`shvv_error`
-    phase : int
-        k, counted from 0
     """
     budget = whole("budget", budget, 1)
-    check_form(form)
+    one_of("form", form, FORMS)
     arm = facts(bandit)
     gap = Variance().gaps(arm)
     k = len(gap)
@@ -144,26 +128,14 @@ def path_error(
 
     where :math:`\epsilon_k` is the smallest root :func:`epsilon_of_gap` of the gap over the arms of the phase, from
     their estimated variances and second moments. Repaired, with rewards in a known interval: :math:`\epsilon_k` is the
-    root of the repaired width (:func:`width`) at half the gap; P, twice the bound of :func:`rssr_concentration` for it,
+    root of the repaired width (:func:`width`) at half the gap; P, twice the bound of :func:`concentration` for it,
     bounds the probability that one arm is ahead of the best; the term is 3 P for a phase of halving and k P for phase k
     of rejects.
 
     In neither form is it a bound in the strict sense, since the root depends on the estimates whose errors it bounds;
     ``docs/evidence/error-bounds.md`` shows how often it holds.
 
-    Parameters
-    ----------
-    phases : Sequence[PlayedPhase]
-        pulls per arm (all that its estimates use), whether phases are those of halving, and estimated variances and
-        second moments of its arms
-    L, risk_free : float
-        parameters of the policy
-    gap : float
-        guess of the smallest gap in RSSR; a larger guess makes the bound smaller
-    form : Literal['printed', 'repaired'], optional
-        as printed in the paper, or with its errors corrected
-    lower, upper : float, optional
-        rewards lie between them (repaired form)
+    Rewards lie between ``lower`` and ``upper`` (repaired form). A larger guess of the gap makes the bound smaller.
 
     Examples
     --------
@@ -188,7 +160,7 @@ def path_error(
         epsilon = float((room * d**2 / (d + second + L + room * d)).min())
         beaten = 1.0
         if epsilon > 0:
-            beaten = min(1.0, 2 * rssr_concentration(epsilon, played.pulls, high, form, lower=low).value)
+            beaten = min(1.0, 2 * concentration("rssr", epsilon, played.pulls, high, form, lower=low).value)
         terms.append(min(1.0, (3 if played.halves else number) * beaten))
     return terms
 
@@ -196,9 +168,9 @@ def path_error(
 class PlayedPhase(NamedTuple):
     """A phase of SHSR or SuRSR that was played: see :func:`path_error`."""
 
-    pulls: int
-    halves: bool
-    variance: Any
+    pulls: int  # per arm, all that its estimates use
+    halves: bool  # whether it is one of halving
+    variance: Any  # estimates of its arms
     second_moment: Any
 
 
@@ -245,17 +217,6 @@ def shvv_error(bandit: Any, budget: int, form: Form = "repaired", *, keep_sample
     Repaired: the module's text with :math:`g_i(q) = \exp(-2 q \delta_i^2 / (w_i^4 + w_1^4))`, by McDiarmid's inequality
     for :math:`\bar V_i - \bar V_1`, which one reward of arm i changes by at most :math:`w_i^2 / q`. For rewards in
     [0, u] this is :math:`\exp(-q \delta^2 / u^4)`. It holds for any K, with the phases as they are played.
-
-    Parameters
-    ----------
-    bandit : Any
-        arms with known moments
-    budget : int
-        n
-    form : Form, optional
-        "repaired" and "proved" are the same here
-    keep_samples : bool, optional
-        parameter of the policy
 
     Examples
     --------
@@ -380,7 +341,7 @@ def sursr_error(bandit: Any, L: float, budget: int, form: Form = "repaired", *, 
 
 
 def _arguments(bandit: Any, L: Any, budget: Any, form: Any, risk_free: Any) -> tuple[Facts, float, int]:
-    check_form(form)
+    one_of("form", form, FORMS)
     return facts(bandit, finite("risk_free", risk_free)), positive("L", L), whole("budget", budget, 1)
 
 

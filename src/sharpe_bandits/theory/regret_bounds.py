@@ -27,7 +27,7 @@ import numpy as np
 
 from .._support.validation import finite, one_of, positive, whole
 from ..objectives import RSSR, Objective, SharpeLike, Variance
-from .bound import Bound, Facts, Form, bisected, check_form, facts, regret
+from .bound import FORMS, Bound, Facts, Form, bisected, facts, regret
 
 #: The forms of the bounds on UCB-RSSR and UCB-SR-like.
 _FORMS: tuple[Form, ...] = ("printed", "appendix", "corrected", "proved")
@@ -46,20 +46,9 @@ def ucb_vv_regret(bandit: Any, horizon: int, form: Form = "repaired", *, pilot: 
     :math:`E[s_i(n)]` in the module's text, with :math:`f_i(\epsilon) = \sigma_i^2 + (1 + w_i^2/2)\,\epsilon`, hence
     :math:`z_i = \lfloor 2 (1 + w_i^2/2)^2 \ln n / \delta_i^2 \rfloor + 1`, :math:`e_i = 1` and
     :math:`q = 4/w_*^4` (Lemma 1 with its fourth power). For w up to 1 it is below the printed bound.
-
-    Parameters
-    ----------
-    bandit : Any
-        arms with known moments
-    horizon : int
-        rounds
-    form : Form, optional
-        "repaired" and "proved" are one here
-    pilot : int, optional
-        pulls per arm in the pilot
     """
     horizon, pilot = whole("horizon", horizon, 1), whole("pilot", pilot, 2)
-    check_form(form)
+    one_of("form", form, FORMS)
     arm = facts(bandit)
     gap = Variance().gaps(arm)
     source = "Theorem on the regret of UCB-VV (appendix A)"
@@ -118,19 +107,6 @@ def ucb_rssr_regret(
     and :math:`\mu^2 - \bar X^2 > \epsilon` implies :math:`|\bar X - \mu| > \epsilon / (2 |\mu|)` on one side, which
     Hoeffding's inequality bounds. It is for the policy with ``undefined_width="infinite"`` (see
     :class:`~sharpe_bandits.UCBRSSR`).
-
-    Parameters
-    ----------
-    bandit : Any
-        arms with known moments
-    L, risk_free : float
-        of the policy
-    horizon : int
-        rounds
-    form : Form, optional
-        "printed", "appendix", "corrected" or "proved"
-    pilot : int, optional
-        pulls per arm in the pilot (proved form)
     """
     return _sharpe_regret("UCB-RSSR", RSSR(positive("L", L)), bandit, horizon, form, pilot, risk_free)
 
@@ -158,11 +134,8 @@ def _sharpe_regret(
 ) -> Bound:
     one_of("form", form, _FORMS)
     arm, L = facts(bandit, finite("risk_free", risk_free)), objective.L
-    horizon, pilot, source = (
-        whole("horizon", horizon, 1),
-        whole("pilot", pilot, 2),
-        f"Theorem on the regret of {policy}",
-    )
+    horizon, pilot = whole("horizon", horizon, 1), whole("pilot", pilot, 2)
+    source = f"Theorem on the regret of {policy}"
     if form == "appendix":
         return _appendix(arm, objective, L, horizon, source)
     if form != "proved":
