@@ -266,3 +266,20 @@ def test_confidence_must_be_a_probability(study):
         study["UCB-RSSR"].regret(confidence=95)
     with pytest.raises(sb.errors.InvalidInputError, match="got 1"):
         study["SHSR"].error(confidence=1)
+
+
+def test_an_arm_within_epsilon_of_the_best_is_no_error():
+    """epsilon is in units of the root of RSSR, here of Sharpe ratios of 2, 1.95 and 1; the gaps of RSSR are larger."""
+    arms = [sb.Normal(2.0, variance=0.75), sb.Normal(1.95, variance=0.75), sb.Normal(1.0, variance=0.75)]
+    policies = [sb.TopTwo(L=0.25, epsilon=0.1), sb.TopTwo(L=0.25, epsilon=0.01, name="strict")]
+    study = sb.identify(policies, arms, runs=4, max_budget=200)
+    for result in study.values():
+        result.recommended[:] = [[0], [1], [2], [1]]
+        result.stopped[:] = [True, True, True, False]
+    assert study["TopTwo"].wrong().tolist() == [False, False, True, False]
+    assert study["strict"].wrong().tolist() == [False, True, True, True]
+    assert study["TopTwo"].error().mean == study.error()["TopTwo"].mean == pytest.approx(1 / 3)
+    assert study["strict"].error().mean == pytest.approx(2 / 3)
+    assert study["TopTwo"].error(sb.Mean()).mean == pytest.approx(2 / 3)  # it was promised for RSSR alone
+    assert "epsilon" in study.summary(metric="error").title
+    assert "epsilon" not in study.summary().title

@@ -394,7 +394,8 @@ class EliminationPolicy(Policy):
 
 @dataclass(frozen=True)
 class FixedConfidencePolicy(Policy):
-    """Plays until it has identified the best arm with confidence 1 - ``delta``; then it stops.
+    """Plays until it has identified the best arm with confidence 1 - ``delta``, or one whose estimate is within
+    ``epsilon`` of the best one's (in the root of the objective, for RSSR the Sharpe ratio); then it stops.
 
     Subclasses define two plain functions of an arm's record (:class:`sharpe_bandits.play.statistics.ArmRecord`), the
     arguments of the objective, and ``unseen`` (see :meth:`arguments`): the estimate that arms are compared by, and the

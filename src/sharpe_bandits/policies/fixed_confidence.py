@@ -77,7 +77,8 @@ class LUCB(FixedConfidencePolicy):
     delta : float, optional
         accepted probability of a wrong answer
     epsilon : float, optional
-        an arm whose h is within epsilon of the best one's is good enough
+        an arm whose h is within epsilon of the best one's is good enough, and no error in results; in units of h, the
+        root of the objective: for RSSR of the Sharpe ratio, not of its square, for other objectives of their value
     pilot_pulls : int, optional
         pulls of every arm before arms are first judged
     """
@@ -123,7 +124,7 @@ class TopTwo(LUCB):
     rival i that is hardest to distinguish from it, with the smallest :math:`(\hat h_1 - \hat h_i)^2 / (w_1 + w_i)`. The
     best one is played while :math:`s_1^2/\hat W_1 < \sum_{i \ne 1} s_i^2/\hat W_i`; both sides are equal at the optimal
     allocation, which needs the fewest pulls. An arm with fewer than :math:`\sqrt t - K/2` pulls is played first.
-    Parameters are those of LUCB.
+    Parameters are those of LUCB; ``epsilon`` is in units of h, for RSSR of the Sharpe ratio.
     """
 
     title: ClassVar[str] = "TopTwo"

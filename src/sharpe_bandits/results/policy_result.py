@@ -287,8 +287,26 @@ class StoppingResult(PolicyResult):
         places = [math.ceil(probability("level", level) * len(times)) - 1 for level in levels]
         return tuple(float(times[max(0, place)]) for place in places)
 
+    @property
+    def epsilon(self) -> float:
+        """How far the root of an arm's value may be below the best one's for a good answer, as the policy was told."""
+        return float(self.policy.get("epsilon", 0.0))
+
+    def wrong(self, objective: Objective | None = None) -> np.ndarray:
+        """Per run, whether the recommended arm is neither a best one nor, by the policy's own objective, within
+        ``epsilon`` of it in the root of the objective (for RSSR the Sharpe ratio; for others their value).
+        """
+        strictly = super().wrong(objective)
+        judge = self.objective_used(objective)
+        if self.epsilon == 0 or self.objective is None or not np.array_equal(self.gaps(judge), self.gaps()):
+            return strictly
+        roots = self.values(judge) if judge.has_feature else judge.root(self.mean, self.variance, *judge.arguments())[0]
+        rows = np.arange(self.runs) % len(roots)
+        return strictly & (roots[rows, self.recommended[:, 0]] < roots.max(axis=1)[rows] - self.epsilon)
+
     def error(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Estimate:
-        """Probability that a finished run recommended an arm that is not a best one (Wilson interval).
+        """Probability that a finished run recommended a wrong arm (Wilson interval): see :meth:`wrong`, which allows
+        for the policy's ``epsilon`` if it is judged by its own objective.
 
         Unfinished runs are not counted: see :meth:`unfinished`. If there are many of them, the finished ones are not
         representative and may be wrong more often than delta, which refers to all runs.

@@ -381,6 +381,8 @@ class Study(Mapping[str, PolicyResult]):
             rows = [[*row, unfinished[row[0]].mean] for row in rows]
             if any(row[-1] > 0 for row in rows):
                 title += "; a stopping time is a lower bound where runs are unfinished"
+        if ranking_metric == "error" and any(getattr(result, "epsilon", 0) for result in self.values()):
+            title += "; arms within a policy's epsilon of the best are no errors of its own objective"
         return Table(columns, rows, title)
 
     def row(
