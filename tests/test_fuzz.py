@@ -14,9 +14,8 @@ import sharpe_bandits as sb
 CASES = Path(__file__).parent / "fuzz_cases"
 #: Cases of each target; those that compile are few.
 SHORT = {
-    "agent_states": 400, "arms": 100, "chunks": 100, "experiment_files": 200, "index_functions": 1, "kernel_cache": 8,
-    "names": 200,
-    "studies": 300, "tables": 1000,
+    "agent_states": 400, "arms": 100, "experiment_files": 200, "index_functions": 1, "kernel_cache": 8,
+    "names": 200, "tables": 1000,
 }  # fmt: skip
 SEEDS = [line.split() for line in (CASES / "seeds.txt").read_text().splitlines() if line.strip()]
 
@@ -81,7 +80,7 @@ def test_the_driver_notices_what_computes_or_waits_for_too_long(monkeypatch):
     assert trouble(lambda case: None, seconds=0.2) == ""
 
 
-@pytest.mark.parametrize("name", ["agent_states", "experiment_files", "index_functions", "studies"])
+@pytest.mark.parametrize("name", ["agent_states", "experiment_files", "index_functions"])
 def test_a_case_is_a_function_of_its_number(name):
     first, again = (TARGETS[name]().make(np.random.default_rng(4)) for _ in range(2))
     assert first == again

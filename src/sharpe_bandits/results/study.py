@@ -466,10 +466,10 @@ class Study(Mapping[str, PolicyResult]):
         return report(self.judged_by(objective), path)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the study to a folder: Parquet files and a JSON manifest (settings, seed, versions, checksums)."""
+        """Write the study to a folder: ``study.npz``, NumPy arrays with a manifest of settings, seed and versions."""
         case = {
             "metric": self.metric,
-            "objective": None if self.objective is None else self.objective.to_dict(),
+            "objective": self.objective,
             "variables": self.variables,
             "label": self.label,
             "L": self._L,
