@@ -137,7 +137,7 @@ def test_what_could_not_be_read_is_not_saved(study, tmp_path):
     for _ in range(200):
         deep = [deep]
     case = {"metric": "regret", "objective": None, "variables": {"deep": deep}, "label": "", "L": None}
-    with pytest.raises(sb.errors.InvalidInputError, match="cannot be saved: .* nested"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"cannot be saved: .* nested"):
         save(dict(study), {}, case, tmp_path)
     assert not list(tmp_path.iterdir())
 

@@ -80,8 +80,8 @@ def load(folder: Path) -> tuple[dict[str, PolicyResult], dict[str, Any], dict[st
         manifest = from_json(str(archive["manifest"]), f"the manifest of {path}", constants=True)
         if manifest["format"] != FORMAT:
             raise UnreadableDataError(
-                f"{path} has format {shown(manifest['format'])}, this version reads format {FORMAT}; use the version of "
-                f"the library named in its manifest ({shown(manifest['versions'])})"
+                f"{path} has format {shown(manifest['format'])}, this version reads format {FORMAT}; use the version "
+                f"of the library named in its manifest ({shown(manifest['versions'])})"
             )
         arrays = dict(archive)
     values = {objective_from_dict(own): arrays[f"values_{k}"] for k, own in enumerate(manifest["valued"])}

@@ -295,8 +295,8 @@ def identify(
 
     Results depend only on the seed: they are identical, bit for bit, for any number of workers and any size of chunks.
     Rewards are those of :func:`simulate`: the j-th pull of arm i in run r pays the same under every policy. The results
-    are :class:`~sharpe_bandits.results.StoppingResult`. An answer within a policy's ``epsilon`` of the best (in the root
-    of its objective, for RSSR the Sharpe ratio) is no error.
+    are :class:`~sharpe_bandits.results.StoppingResult`. An answer within a policy's ``epsilon`` of the best (in the
+    root of its objective, for RSSR the Sharpe ratio) is no error.
 
     Parameters
     ----------
