@@ -8,7 +8,6 @@ import json
 import math
 import os
 import platform
-import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,12 +18,11 @@ from ..errors import InvalidInputError, UnreadableDataError
 
 #: Maximum size and nesting depth of JSON.
 MAX_BYTES, MAX_DEPTH = 2**28, 100
-#: A temporary file of an unknown or remote process is removed after this many seconds.
-_ABANDONED = 86_400.0
+#: A temporary file is taken for a leftover of a killed process after this many seconds.
+_ABANDONED = 3600.0
 
-_HOST = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 _numbers = itertools.count()
-_TEMPORARY = re.compile(r"\..+?(?:\.(?:(?P<host>[0-9a-f]{8})-)?(?P<process>\d+)(?:-\d+)?)?\.new")
+_HOST = hashlib.sha256(platform.node().encode()).hexdigest()[:8]  # processes of several may share a folder
 _swept: set[Path] = set()
 
 
@@ -82,29 +80,11 @@ def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove temporary files whose process died before it could rename them."""
+    """Remove what killed processes left of temporary files."""
     for path in folder.glob(".*.new"):
-        if (name := _TEMPORARY.fullmatch(path.name)) and _is_stale(path, name["host"], name["process"]):
-            with suppress(OSError):  # another process was faster; or it is a folder
+        with suppress(OSError):  # another process was faster; or it is a folder
+            if time.time() - path.stat().st_mtime > _ABANDONED:
                 path.unlink()
-
-
-def _is_stale(path: Path, host: str | None, process: str | None) -> bool:
-    try:
-        if time.time() - path.stat().st_mtime > _ABANDONED:
-            return True
-    except FileNotFoundError:
-        return False
-    # Whether a process is alive can be checked only on this host, and on Windows the check would end it.
-    if process is None or host not in (None, _HOST) or os.name != "posix":
-        return False
-    try:
-        os.kill(int(process), 0)
-    except (ProcessLookupError, OverflowError):
-        return True
-    except PermissionError:
-        pass
-    return False
 
 
 def to_json(thing: Any, allow_nan: bool = True) -> bytes:

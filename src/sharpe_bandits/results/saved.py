@@ -85,16 +85,14 @@ def load(folder: Path) -> tuple[dict[str, PolicyResult], dict[str, Any], dict[st
             )
         arrays = dict(archive)
     values = {objective_from_dict(own): arrays[f"values_{k}"] for k, own in enumerate(manifest["valued"])}
-    common = {name: arrays[name] for name in _COMMON}
-    results: dict[str, PolicyResult] = {}
+    common: dict[str, Any] = {name: arrays[name] for name in _COMMON}
+    results = {}
     for number, entry in enumerate(manifest["policies"]):
         kind = StoppingResult if entry.pop("stops") else PolicyResult
         objective = _objective(entry.pop("objective"))
-        own = {name: arrays.get(f"{name}_{number}") for name in _OWN}
-        switches = tuple(manifest["switches"])
-        results[entry["name"]] = kind(
-            **entry, objective=objective, switches=switches, true_values=values, **common, **own
-        )
+        own: dict[str, Any] = {name: arrays.get(f"{name}_{number}") for name in _OWN}
+        own |= {"objective": objective, "switches": tuple(manifest["switches"]), "true_values": values}
+        results[entry["name"]] = kind(**entry, **common, **own)
     case = {**manifest["case"], "objective": _objective(manifest["case"]["objective"])}
     return results, manifest["settings"], case
 
