@@ -1,4 +1,4 @@
-"""States of agents: of every policy, changed somewhere and given a checksum that fits."""
+"""States of agents: of every policy, changed somewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import sharpe_bandits as sb
 from sharpe_bandits.policies.base import Policy
 
 from .driver import Target
-from .things import ODD_NUMBERS, ODD_TEXTS, damaged_bytes, damaged_json, pick, resealed
+from .things import ODD_NUMBERS, ODD_TEXTS, damaged_bytes, damaged_json, pick
 
 _REWARDS = np.random.default_rng(11).gamma(2.0, 0.5, 400)
 
@@ -57,7 +57,7 @@ def _make(states: list[str], rng: np.random.Generator) -> str | bytes:
     text = pick(rng, states)
     action = rng.random()
     if action < 0.8:
-        return json.dumps(resealed(damaged_json(rng, json.loads(text))))
+        return json.dumps(damaged_json(rng, json.loads(text)))
     if action < 0.9:
         return damaged_bytes(rng, text.encode())
     if action < 0.95:  # numbers that JSON has and Python's floats have not, and the other way round

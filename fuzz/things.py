@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from sharpe_bandits._support.checksums import checksum
-
 
 class Hostile:
     """An object whose every method fails."""
@@ -115,14 +113,3 @@ def damaged_bytes(rng: np.random.Generator, content: bytes) -> bytes:
         else:
             damaged[at : at + length * (action % 2)] = rng.bytes(length)
     return bytes(damaged)
-
-
-def resealed(state: dict[str, Any]) -> dict[str, Any]:
-    """A state or manifest with a checksum that fits, whatever that is called: what refuses it is then its content."""
-    mark = next((key for key, value in state.items() if isinstance(value, str) and _is_checksum(value)), None)
-    content = {key: value for key, value in state.items() if key != mark}
-    return content if mark is None else {**content, mark: checksum(content)}
-
-
-def _is_checksum(value: str) -> bool:
-    return len(value) == 64 and not value.strip("0123456789abcdef")

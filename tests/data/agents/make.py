@@ -1,6 +1,6 @@
 """Save states of agents of all kinds, with what they go on to do: ``python -m tests.data.agents.make``.
 
-Run once for each new format of states, by the version of the library that brings it; the files stay as they are. They
+Run once for each format of states, by the first release that has it; the files stay as they are from then on. They
 are read by tests/live/agents/test_state.py.
 """
 

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sharpe_bandits as sb
-from tests.damage import with_checksum
 from tests.fixed_confidence import CASES, identify
 
 
@@ -85,21 +84,6 @@ def test_bad_rewards_change_nothing(bad):
     with pytest.raises(sb.errors.InvalidInputError, match="nothing was recorded"):
         agent.tell(asked, bad)
     assert agent.to_json() == before
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [{"pair": [7]}, {"pair": None}, {"pair": ["a"]}],
-)
-def test_a_damaged_state_is_refused(damage):
-    agent = sb.policies.LUCB(L=1.0, pilot_pulls=2).agent(arms=3)
-    for _ in range(2):
-        for arm in range(3):
-            agent.tell(arm, 0.1 * arm + 0.5 * agent.pulls[arm])
-    state = json.loads(agent.to_json())
-    assert len(state["pair"]) == 2
-    with pytest.raises(sb.errors.UnreadableDataError, match="agent"):
-        sb.Agent.from_json(with_checksum(state | damage))
 
 
 def test_an_agent_of_top_two_asks_what_the_engine_plays():

@@ -64,16 +64,10 @@ DAMAGES = {
     "unknown policy": lambda s: with_checksum({**s, "policy": {**s["policy"], "policy": "UCBRSR"}}),
     "unknown parameter": lambda s: with_checksum({**s, "policy": {**s["policy"], "M": 1.0}}),
     "bad parameter": lambda s: with_checksum({**s, "policy": {**s["policy"], "L": -1.0}}),
-    "one arm": lambda s: with_checksum({**s, "arms": 1}),
-    "more arms": lambda s: with_checksum({**s, "arms": 5}),
-    "negative rounds": lambda s: with_checksum({**s, "t": -1}),
-    "other rounds": lambda s: with_checksum({**s, "t": s["t"] + 1}),
-    "NaN": lambda s: with_checksum({**s, "record": {**s["record"], "sum1": [math.nan, 0.0, 0.0]}}),
-    "text": lambda s: with_checksum({**s, "record": {**s["record"], "sum1": ["x", 0.0, 0.0]}}),
+    "too many arms": lambda s: with_checksum({**s, "arms": 10**12}),
+    "no number": lambda s: json.dumps({**s, "record": {**s["record"], "sum1": [math.nan, 0.0, 0.0]}}),
+    "a changed number": lambda s: json.dumps({**s, "t": s["t"] + 1}),
     "missing column": lambda s: with_checksum({**s, "record": {k: v for k, v in s["record"].items() if k != "sum2"}}),
-    "short column": lambda s: with_checksum({**s, "record": {**s["record"], "sum2": [0.0]}}),
-    "record of nothing": lambda s: with_checksum({**s, "record": None}),
-    "past the horizon": lambda s: with_checksum({**s, "horizon": 6}),
 }
 
 
@@ -91,13 +85,13 @@ def test_damaged_and_foreign_states_are_refused(policy, damage):
 HOSTILE = {
     "deep": "[" * 100_000,
     "deep and closed": "[" * 5000 + "]" * 5000,
-    "deep inside": '{"kind": "sharpe-bandits agent", "format": 5, "x": ' + "[" * 900 + "]" * 900 + "}",
-    "beyond the largest number": '{"kind": "sharpe-bandits agent", "format": 5, "t": 1e400}',
-    "NaN": '{"kind": "sharpe-bandits agent", "format": 5, "t": NaN}',
-    "Infinity": '{"kind": "sharpe-bandits agent", "format": 5, "t": -Infinity}',
-    "a long whole number": '{"kind": "sharpe-bandits agent", "format": 5, "t": 1' + "0" * 4000 + "}",
-    "a longer whole number": '{"kind": "sharpe-bandits agent", "format": 5, "t": 1' + "0" * 9000 + "}",
-    "a key twice": '{"kind": "sharpe-bandits agent", "kind": "sharpe-bandits agent", "format": 5}',
+    "deep inside": '{"kind": "sharpe-bandits agent", "format": 1, "x": ' + "[" * 900 + "]" * 900 + "}",
+    "beyond the largest number": '{"kind": "sharpe-bandits agent", "format": 1, "t": 1e400}',
+    "NaN": '{"kind": "sharpe-bandits agent", "format": 1, "t": NaN}',
+    "Infinity": '{"kind": "sharpe-bandits agent", "format": 1, "t": -Infinity}',
+    "a long whole number": '{"kind": "sharpe-bandits agent", "format": 1, "t": 1' + "0" * 4000 + "}",
+    "a longer whole number": '{"kind": "sharpe-bandits agent", "format": 1, "t": 1' + "0" * 9000 + "}",
+    "a key twice": '{"kind": "sharpe-bandits agent", "kind": "sharpe-bandits agent", "format": 1}',
     "empty": "",
     "null": "null",
     "bytes that are not text": b"\xff\xfe\x00",
@@ -114,74 +108,29 @@ def test_hostile_texts_are_refused_quickly(text):
     assert len(str(caught.value)) < 500
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [*POLICIES, sb.policies.VarianceAwareHalving(sb.RSSR(L=0.5)), sb.policies.GRAUCB(), sb.policies.LUCB(L=0.5)],
-)
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"arms": 10**6},
-        {"arms": 10**12},
-        {"horizon": 10**12, "t": 5},
-        {"horizon": 10**18},
-        {"seed": 2**64},
-        {"t": 10**14},
-    ],
-    ids=str,
-)
-def test_absurd_sizes_are_refused_quickly(policy, change):
-    """No sooner is room made than there are rewards to fill it."""
-    state = json.loads(policy.agent(arms=3, horizon=200).to_json())
-    began = time.perf_counter()
-    with pytest.raises(sb.errors.UnreadableDataError):
-        sb.Agent.from_json(with_checksum({**state, **change}))
-    assert time.perf_counter() - began < 2
+STORED = sorted((Path(__file__).parents[2] / "data" / "agents" / f"format-{FORMAT}").glob("*.json"))
 
 
-STORED = sorted((Path(__file__).parents[2] / "data" / "agents").glob("format-*/*.json"))
-
-
-@pytest.mark.parametrize("path", STORED, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_states_of_every_format_are_read_and_continue_as_they_did(path):
-    """States saved by earlier versions of the library, with what those versions then asked for."""
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_states_are_read_and_continue_as_they_did(path):
+    """States saved before, with what the agents then asked for."""
     stored = json.loads(path.read_text())
     agent = sb.Agent.from_json(json.dumps(stored["state"]))
+    assert json.loads(agent.to_json()) == stored["state"]
     assert follow(path.stem, agent) == stored["then"]
-    assert json.loads(agent.to_json())["format"] == FORMAT
 
 
-def test_every_format_and_every_policy_is_stored():
-    formats = {int(path.parent.name.removeprefix("format-")) for path in STORED}
-    assert formats == set(range(3, FORMAT + 1))
-    for version in formats:
-        kinds = {
-            json.loads(path.read_text())["state"]["policy"]["policy"]
-            for path in STORED
-            if path.parent.name == f"format-{version}"
-        }
-        renamed = {"UniformPlay": "RoundRobin", "ScaleFreeDirichlet": "ScaleFreeNPTS"}
-        library = {name for name, kind in Policy.kinds.items() if kind.__module__.startswith("sharpe_bandits.")}
-        stored = {renamed.get(kind, kind) for kind in kinds}
-        assert stored <= library
-        assert stored == library or version < FORMAT  # policies that came later have no states of earlier formats
-
-
-def test_other_formats_are_explained():
-    state = a_state(sb.UCBRSSR(L=0.8))
-    for version, said in ((99, "saved by a newer version"), (2, "reads 3 to 5"), ("5", "reads 3 to 5"), (None, "None")):
-        with pytest.raises(sb.errors.UnreadableDataError, match=said):
-            sb.Agent.from_json(with_checksum({**state, "format": version}))
+def test_a_state_of_every_policy_is_stored():
+    library = {name for name, kind in Policy.kinds.items() if kind.__module__.startswith("sharpe_bandits.")}
+    assert {json.loads(path.read_text())["state"]["policy"]["policy"] for path in STORED} == library
 
 
 def test_messages_about_states_say_what_is_wrong():
     state = a_state(sb.UCBRSSR(L=0.8))
-    with pytest.raises(sb.errors.UnreadableDataError, match=f"format 99, this version reads up to {FORMAT}.*upgrade"):
+    with pytest.raises(sb.errors.UnreadableDataError, match=f"format 99, this version reads format {FORMAT}.*upgrade"):
         sb.Agent.from_json(json.dumps({**state, "format": 99}))
     with pytest.raises(sb.errors.UnreadableDataError, match="'UCBRSR': did you mean 'UCBRSSR'"):
         sb.Agent.from_json(with_checksum({**state, "policy": {**state["policy"], "policy": "UCBRSR"}}))
-    with pytest.raises(sb.errors.UnreadableDataError, match="9 pulls in 10 rounds"):
-        sb.Agent.from_json(with_checksum({**state, "t": 10, "asked": 10}))
 
 
 def test_a_state_without_pulls_is_a_state():

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 
 from ..._support.call_tree import substituted
-from ..._support.validation import whole
 from ...errors import CampaignOverError, InvalidInputError, WaitForRewardsError, listed
 from ...objectives import RSSR
 from ...play import elimination, formulas
@@ -18,7 +17,6 @@ from ...policies.base import EliminationPolicy
 from ...simulation.compiler import specialise
 from ...simulation.families.phases import phase_formulas
 from .base import Agent
-from .state import damaged
 
 #: Maximum number of arms for which an agent keeps the data of its error bound.
 MAX_BOUNDED = 64
@@ -77,8 +75,7 @@ class EliminationAgent(Agent):
             if played is None:
                 raise InvalidInputError(
                     f"{self.policy.name} has no bound on the fly: that takes a policy that identifies the one arm of "
-                    f"best RSSR and plays all arms equally, at most {MAX_BOUNDED} arms, and an agent that was created "
-                    "with this version of the library"
+                    f"best RSSR and plays all arms equally, and at most {MAX_BOUNDED} arms"
                 )
             phases = [PlayedPhase(n, self._rule.halves, v, m) for n, v, m in played]
         objective = self.policy.objective
@@ -223,19 +220,13 @@ class EliminationAgent(Agent):
 
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore(state)
-        k = len(self.arms)
-        self._phase = whole("phase", state["phase"], 0, len(self._phases))
-        self._alive = [whole("arm", i, 0, k - 1) for i in state["alive"]]
-        accepted = [whole("arm", i, 0, k - 1) for i in state["accepted"]]
-        self._taken[accepted] = True
-        self._due = np.array([whole("due", v, 0, self.horizon) for v in state["due"]])
-        if len(self._due) != k:
-            raise damaged(f"due must be {k} numbers")
+        self._phase, self._alive = state["phase"], state["alive"]
+        self._taken[state["accepted"]] = True
+        self._due[:] = state["due"]
         if self._now is not self._state:
             current, sums = state["current"], self._now.sums
             sums.pulls[:], sums.sum1[:], sums.sum2[:] = (current[name] for name in ("count", "sum1", "sum2"))
             sums.anchor[:] = self._state.sums.anchor
             if self._now.kept.size:
                 self._now.kept[:, :, 0] = current["kept"]
-        played = state.get("played")  # states of earlier versions have none
-        self._played = None if self._played is None or played is None else [list(row) for row in played]
+        self._played = state.get("played")

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..._support.call_tree import mentions
-from ..._support.validation import whole
 from ...play import fixed_confidence
 from ...play.state import Sums
 from ...play.statistics import StatisticsLayout, layout_for
@@ -106,4 +105,4 @@ class FixedConfidenceAgent(Agent):
 
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore(state)
-        self._pair = [whole("arm", i, 0, len(self.arms) - 1) for i in state["pair"]]
+        self._pair = state["pair"]

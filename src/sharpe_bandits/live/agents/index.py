@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..._support.call_tree import substituted
-from ..._support.validation import whole
 from ...errors import InvalidInputError
 from ...objectives import Mean
 from ...play import choose, formulas
@@ -28,7 +27,6 @@ from ...simulation.families.index import (
 )
 from .base import Agent
 from .record import mean_and_variance
-from .state import damaged
 
 #: Number of draws that estimate choice probabilities: their standard errors are at most 0.031.
 DRAWS = 256
@@ -235,12 +233,9 @@ class ForgetfulAgent(IndexAgent):
             column[:] = values
         self._state.seen[:], self._state.last[:] = self._all.seen, self._all.last
         self._all.kept[:, :, 0] = state["kept"] if self._forgets_cells else self._state.kept[:, :, 0]
-        remembered = min(self.t, self._window)
-        if len(state["ring"]) != remembered:
-            raise damaged(f"it must hold the last {remembered} rewards")
-        self._make_room(remembered)
+        self._make_room(min(self.t, self._window))
         for place, i, d in state["ring"]:
-            self._state.window[whole("slot", place, 0, remembered - 1), whole("arm", i, 0, len(self.arms) - 1)] = d
+            self._state.window[place, i] = d
 
 
 def _too_wide(window: int, arms: int) -> InvalidInputError:

@@ -33,7 +33,7 @@ from .storage import Records
 from .tally import Tally, add, new_tally
 
 #: Format of a snapshot. Increased whenever replaying the same log gives a state with different content.
-SNAPSHOT_FORMAT = 4
+SNAPSHOT_FORMAT = 5
 #: A snapshot is due each time the log has grown by this many events, or by one event per this many bytes of the
 #: snapshot if that is more: this costs little per event, and opening the campaign has few events to apply.
 _SNAPSHOT_EVENTS, _SNAPSHOT_BYTES = 256, 50
