@@ -180,6 +180,59 @@ def test_an_arm_whose_first_reward_is_lost_is_tried_again(policy):
     assert agent.pulls["B"] == plays["B"] - 1
 
 
+REWARDS_OF = {"A": 0.5, "B": 1.0, "C": 0.2}
+
+
+@pytest.mark.parametrize("lost", [3, 9])
+@pytest.mark.parametrize("policy", [sb.ScaleFreeUCB(L=0.1), sb.ScaleFreeTS(L=0.1), sb.policies.UCB1()])
+def test_a_burst_of_lost_asks_is_one_attempt(policy, lost):
+    """Many workers asked at once, and those with the best arm died: it is tried again as soon as after one of them."""
+    agent = policy.agent(arms=["A", "B", "C"], seed=1)
+    rewards = random.Random(1)
+    for arm in [agent.ask() for _ in range(3 * lost)]:
+        if arm != "B":
+            agent.tell(arm, REWARDS_OF[arm] + rewards.gauss(0, 0.3))
+    assert agent.pulls["B"] == 0
+    assert agent.pending["B"] == lost
+    for t in range(600):
+        arm = agent.ask()
+        agent.tell(arm, REWARDS_OF[arm] + rewards.gauss(0, 0.3))
+        if t == 300:
+            agent = sb.Agent.from_json(agent.to_json())
+    assert agent.pulls["B"] > 300
+
+
+def test_an_arm_that_never_pays_is_tried_ever_more_rarely():
+    agent = sb.ScaleFreeUCB(L=0.1).agent(arms=["A", "B", "C"])
+    rewards, asked = random.Random(1), []
+    for t in range(5_000):
+        if (arm := agent.ask()) == "B":
+            asked.append(t)
+        else:
+            agent.tell(arm, REWARDS_OF[arm] + rewards.gauss(0, 0.3))
+    gaps = np.diff(asked)[1:]
+    assert len(gaps) >= 4
+    assert (gaps[1:] > 1.9 * gaps[:-1]).all()
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [sb.policies.SlidingWindowUCB(L=0.1, window=60), sb.policies.DiscountedUCB(L=0.1, discount=0.95)],
+    ids=lambda policy: policy.name,
+)
+def test_an_arm_that_was_forgotten_while_asks_were_lost_is_tried_again(policy):
+    agent = policy.agent(arms=["A", "B", "C"])
+    rewards, told = random.Random(1), Counter()
+    for t in range(3_000):
+        arm = agent.ask()
+        if arm == "B" and 100 <= t < 1000:
+            continue  # all workers with it die
+        mean = 0.3 if arm == "B" and t < 1000 else REWARDS_OF[arm]
+        agent.tell(arm, mean + rewards.gauss(0, 0.3))
+        told[arm] += t >= 1000
+    assert told["B"] > 1000
+
+
 @pytest.mark.parametrize(
     "policy",
     [

@@ -48,6 +48,22 @@ def test_a_status_has_remarks_and_says_whether_any_arm_beats_the_hurdle(tmp_path
     assert any("no longer pays" in remark for remark in status.remarks)
 
 
+def test_an_arm_whose_rewards_do_not_come_is_remarked_upon(tmp_path):
+    campaign = sb.Store(tmp_path / "campaigns.db").campaign("desk", policy=sb.ScaleFreeUCB(L=0.1), arms=["A", "B"])
+    lost = {d.number for d in campaign.ask(count=12) if d.arm == "B"}
+    draw = random.Random(1)
+    campaign.tell_many({n: draw.gauss(0, 1) for n in range(1, 13) if n not in lost})
+    assert campaign.status().remarks == []  # they may be under way
+    for _ in range(40):
+        campaign.tell(campaign.ask(), draw.gauss(0, 1))
+    (remark,) = campaign.status().remarks
+    assert "arm 'B' cannot be judged" in remark
+    assert "handed out 6 times" in remark
+    for number in lost:
+        campaign.cancel(number)
+    assert campaign.status().remarks == []
+
+
 @pytest.mark.parametrize(
     "draw", [lambda r: r.gauss(0, 1), lambda r: r.expovariate(1), lambda r: float(r.random() < 0.97)]
 )

@@ -514,6 +514,10 @@ class Agent:
     def _choose(self) -> int:
         raise AssertionError("an agent of no family")
 
+    def _silent(self) -> list[tuple[Any, int]]:
+        """Arms without an index whose pending pulls seem lost, with their numbers; others go on."""
+        return []
+
     def _why_over(self) -> str:
         return f"the {self.horizon} rounds of this agent are played"
 

@@ -15,6 +15,7 @@ from ...errors import InvalidInputError
 from ...objectives import Mean
 from ...play import choose, formulas
 from ...play import state as arm_state
+from ...play.choose import ROUNDING
 from ...play.statistics import StatisticsLayout
 from ...policies.base import NO_FORGETTING, IndexPolicy
 from ...simulation.compiler import specialise
@@ -30,8 +31,9 @@ from .record import mean_and_variance
 
 #: Number of draws that estimate choice probabilities: their standard errors are at most 0.031.
 DRAWS = 256
-#: Decisions, as a multiple of those of the pilot, after which an arm without enough rewards is handed out again.
-PATIENCE = 16
+#: Decisions, as a multiple of those of the pilot, after which an arm without enough rewards is handed out again, and
+#: after which it is remarked upon, beyond those that may still be under way.
+PATIENCE, REMARKABLE = 16, 4
 #: Maximum number of rewards that an agent with a window stores (window times arms).
 _MAX_ROOM = 5 * 10**7
 
@@ -55,6 +57,9 @@ class IndexAgent(Agent):
         self._forgetting = policy.forgetting
         self._seed = np.uint64(self.seed)
         self._random = IndexFamily().is_random(policy)
+        #: Of each arm: the number of the decision that it was last handed out for, 0 if it is to be handed out at once;
+        #: and how often it was handed out again because rewards seemed lost.
+        self._handed = self._retries = np.zeros(0, np.int64)
         self._set_pilot()
         self._arguments: tuple[Any, ...] = ()
         self._room = -1
@@ -67,8 +72,9 @@ class IndexAgent(Agent):
     def _set_pilot(self) -> None:
         k = len(self.arms)
         self._pilot = self._rule.pilot(self.horizon, k)
-        #: Whether all arms are known to have the rewards of their pilot.
+        #: Whether all arms are known to have the rewards of their pilot, for good.
         self._piloted = False
+        self._handed, self._retries = (np.pad(x, (0, k - len(x))) for x in (self._handed, self._retries))
         counted = 0.0 if self._random else 1.0
         self._rule_numbers = (*self._forgetting, self._rule.least_pilot, self._pilot * k, counted)
 
@@ -100,25 +106,46 @@ class IndexAgent(Agent):
         return self._evaluate(self._ask, 0) if i is None else i
 
     def _due_for_pilot(self) -> int | None:
-        """The arm that the pilot plays next; None once every arm was handed out often enough.
+        """The arm that is played next whatever its index: in its pilot, or because its rewards were lost; or None.
 
-        An arm whose first rewards were lost has no index, and would never be played again. It is handed out once more
-        when ``PATIENCE`` times the pilot has passed, and each time after twice as many decisions. This is not a rule of
-        the game (``play.choose.least_served``): in simulations every reward comes in the end, and with long delays it
-        would change their choices.
+        An arm whose rewards were lost while it had none has no index, and would never be played again. It is handed
+        out once more ``PATIENCE`` times the pilot after it was last handed out, and each time after twice as many
+        decisions. This is not a rule of the game (``play.choose.least_served``): in simulations every reward comes in
+        the end, and with long delays it would change their choices.
         """
         served = np.where(self._active, self._pulls + self._pending, math.inf)
         i = int(np.argmin(served))
         if served[i] < self._pilot:
             return i
-        self._piloted = bool((self._pulls >= self._pilot).all())
-        without_index = self._active & (self._pulls < self._rule.least_pilot)
-        if without_index.any() and not without_index[self._active].all():
-            i = int(np.argmin(np.where(without_index, served, math.inf)))
-            doubled = min(served[i] - self._pilot, 60.0)
-            if self.t + self._n_pending >= PATIENCE * len(self.arms) * self._pilot * 2.0**doubled:
-                return i
-        return None
+        self._piloted = self._forgetting == NO_FORGETTING and bool((self._pulls >= self._pilot).all())
+        waited = (self.asked - self._handed - self._patience(self._retries)) * (self._handed > 0)
+        waited[~self._without_index()] = -1
+        i = int(np.argmax(waited))
+        return i if waited[i] >= 0 else None
+
+    def _without_index(self) -> np.ndarray:
+        """Which arms have too few rewards for an index; none, while all have."""
+        few = self._active & (self._state.sums.pulls < self._rule.least_pilot - ROUNDING)
+        return few & ~few[self._active].all()
+
+    def _patience(self, retries: Any) -> Any:
+        """The number of decisions after which an arm is handed out again."""
+        return PATIENCE * self._pilot * len(self.arms) << np.minimum(retries, 32)
+
+    def _silent(self) -> list[tuple[Any, int]]:
+        late = self.asked - self._handed - REMARKABLE * self._pilot * len(self.arms) - self._n_pending
+        silent = np.flatnonzero(self._without_index() & (self._pending > 0) & (late > 0))
+        return [(self.arms[i], int(self._pending[i])) for i in silent]
+
+    def _begin(self, i: int) -> None:
+        if self._handed[i] and self.asked - self._handed[i] >= self._patience(self._retries[i]):
+            self._retries[i] += 1
+        super()._begin(i)
+        self._handed[i] = self.asked
+
+    def _after(self, i: int, x: float, z: float) -> None:
+        if self._retries[i]:  # it does pay: it gets what it still needs for an index
+            self._handed[i], self._retries[i] = 0, self._without_index()[i]
 
     def _shares(self, first: int) -> np.ndarray:
         if not self._random or (not self._piloted and self._due_for_pilot() is not None):
@@ -169,6 +196,13 @@ class IndexAgent(Agent):
 
     def _recommend(self) -> Any:
         return self.arms[self._best([i for i in range(len(self.arms)) if self._pulls[i] >= 2])]
+
+    def _more(self) -> dict[str, Any]:
+        return {**super()._more(), "handed": self._handed.tolist(), "retries": self._retries.tolist()}
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        super()._restore(state)
+        self._handed[:], self._retries[:] = state["handed"], state["retries"]
 
 
 class ForgetfulAgent(IndexAgent):

@@ -128,7 +128,7 @@ class Segments:
         joint.t, joint._n_pending = int(state.sums.pulls.sum()), int(state.pending.sum())
         state.last[:] = joint.t
         joint.seed, joint.asked = own.seed, own.asked
-        joint._piloted = False  # type: ignore[attr-defined]
+        joint._piloted, joint._handed, joint._retries = False, own._handed, own._retries  # type: ignore[attr-defined]
         return joint
 
 

@@ -358,7 +358,7 @@ def status_of(
         direction=agent.direction,
         rules=state.rules.to_dict(),
         evidence=agent.evidence(Sharpe(0.0, hurdle)) if agent.direction == "max" else None,
-        remarks=[*remarks, *_new_segments(state)],
+        remarks=[*remarks, *_silent_arms(agent), *_new_segments(state)],
         lift=Comparison.of(state),
         lift_until=lift_until,
         agreement=state.agreed / state.compared if state.compared else None,
@@ -376,6 +376,15 @@ def remembers_everything(agent: Agent) -> bool:
     return all(
         statistics.pulls == n for statistics, n in zip(agent.statistics().values(), agent.pulls.values(), strict=True)
     )
+
+
+def _silent_arms(agent: Agent) -> list[str]:
+    """A remark per arm that was asked for in vain."""
+    return [
+        f"arm {arm!r} cannot be judged: its rewards are missing, though it was handed out {pending} times, longer ago "
+        "than others that were rewarded. Tell these rewards, or cancel the decisions; with a lease they expire"
+        for arm, pending in agent._silent()
+    ]
 
 
 def _new_segments(state: State) -> list[str]:
