@@ -22,16 +22,8 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Line:
-    """A fitted error whose probit is linear in the square root of the budget.
-
-    Attributes
-    ----------
-    intercept, slope : float
-        a and b, the latter above 0
-    covariance : numpy.ndarray
-        of both
-    low, high : int
-        the smallest and largest budget it was fitted to
+    """A fitted error whose probit is a - b √n at budget n: intercept a, slope b above 0, and the covariance of both;
+    fitted to budgets from ``low`` to ``high``.
     """
 
     intercept: float

@@ -26,20 +26,8 @@ EVERY_ARM = "every arm seen in every period"
 
 @dataclass(frozen=True)
 class Point:
-    """The number of wrong runs of a policy with a given budget.
-
-    Attributes
-    ----------
-    policy : str
-        its name
-    budget : int
-        rounds
-    runs, wrong : int
-        number of runs, and of those that did not find the best arm
-    stage : Stage
-        the purpose of the simulation
-    loss : float
-        expected loss: annualised Sharpe ratio of the best arm minus that of the chosen one, averaged over runs
+    """The number of wrong runs of a policy with a given budget; ``loss`` is the expected one, the annualised Sharpe
+    ratio of the best arm minus that of the chosen one.
     """
 
     policy: str
@@ -59,17 +47,9 @@ class Point:
 class Need:
     """The budget that a policy needs.
 
-    Attributes
-    ----------
-    policy : str
-        its name
-    rounds : Estimate | None
-        the budget at which its error is the target; None if it is not certain to reach the target within the largest
-        budget allowed
-    line : Line | None
-        the fitted error near that budget; None if there is none, for example if the smallest possible budget suffices
-    check : Point
-        fresh runs at the recommended budget, or runs at the largest budget allowed
+    ``rounds`` is the budget at which its error is the target, None if it is not certain to reach that within the
+    largest budget allowed; ``line`` the fitted error near it, None if for example the smallest possible budget
+    suffices; ``check`` fresh runs at the recommended budget, or runs at the largest one allowed.
     """
 
     policy: str
@@ -95,20 +75,9 @@ class Need:
 class Plan(Reported):
     """The budgets that are needed, or the errors at given budgets.
 
-    Attributes
-    ----------
-    problem : BestArmProblem
-        the arms
-    target : float | None
-        accepted probability of error; None if budgets were given
-    needs : tuple[Need, ...]
-        per policy, and for seeing every arm in every period; empty if budgets were given
-    points : tuple[Point, ...]
-        everything that was simulated
-    seed, runs, max_budget : int
-        as given, or the defaults
-    too_small : tuple[str, ...], optional
-        policies that cannot play with any of the given budgets
+    With a ``target`` there are ``needs``, per policy and for seeing every arm in every period; with given budgets the
+    target is None, and ``too_small`` names policies that cannot play with any of them. ``points`` are all simulated
+    ones.
     """
 
     page_name: ClassVar = "plan"

@@ -54,37 +54,13 @@ LEAST_COMMON = 2 * CSCV_BLOCKS
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Reported):
-    """Differences between columns, and their significance.
+    """Differences between columns, the smallest p first, and their significance.
 
-    Attributes
-    ----------
-    differences : tuple[Difference, ...]
-        one per pair, the smallest p first
-    against : str | None
-        the column that the others are compared with; None if all pairs are compared, or the best with every other
-    confidence_set : dict[str, float]
-        p-value of each column in the model confidence set; columns with at least 1 - ``confidence`` are in the set,
-        which contains the best column with that confidence. Empty if there are too few common rows
-    superior : dict[str, float]
-        p-values "lower", "consistent" and "upper" of the test for superior predictive ability. Its null hypothesis is
-        that no column is better than ``against`` (than 0 if that is None). Empty as above, and for costs without
-        ``against``
-    pbo : float | None
-        probability of backtest overfitting, see :func:`statistics.backtest_overfitting`
-    common : int
-        number of rows that all columns have
-    confidence : float
-        confidence level of intervals and of the model confidence set
-    replications, seed : int
-        number of resamples, and their seed
-    block : float
-        mean length of blocks of rows for the joint tests
-    rows_of_block : int
-        length of blocks for differences: at least the cube root of the number of rows unless it was given
-    remarks : tuple[str, ...]
-        possible problems with the returns, each with its remedy
-    by, aversion : JudgedBy and float
-        what is compared, and for "mean-risk" the mean that a unit of standard deviation is worth
+    ``against`` is None if all pairs are compared, or the best column with every other. ``confidence_set`` has the
+    p-value of each column in the model confidence set, which holds those of at least 1 - ``confidence``; ``superior``
+    the p-values "lower", "consistent" and "upper" of the hypothesis that no column is better than ``against`` (than 0
+    if that is None). Both are empty, and ``pbo`` is None, if all columns have too few rows in ``common``. ``block`` is
+    the mean length of blocks for these joint tests, ``rows_of_block`` that for differences.
     """
 
     page_name: ClassVar = "comparison"

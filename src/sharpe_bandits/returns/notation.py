@@ -21,19 +21,7 @@ _CURRENCY = re.compile(r"[$€£¥₹₩]|\b[A-Z]{3}\b|(?<=\d)\s?(kr|Fr|zł)\.?$
 
 @dataclass(frozen=True)
 class Notation:
-    """How numbers are written in text.
-
-    Attributes
-    ----------
-    decimal : str, optional
-        decimal separator, "." or ","
-    thousands : str, optional
-        thousands separator; "" for none
-    currency : str, optional
-        currency symbol before or after amounts; "" for none
-    percent : bool, optional
-        whether numbers may end in a per cent sign
-    """
+    """How numbers are written in text; with ``percent`` they may end in a per cent sign."""
 
     decimal: str = "."
     thousands: str = ""

@@ -28,29 +28,11 @@ class Difference:
     """The value of one column minus that of another: annualised Sharpe ratios; or mean less risk per period, and for
     costs mean cost plus risk in basis points. Tests have numbers per period, and numbers of columns.
 
-    Attributes
-    ----------
-    first, second : str | int
-        the columns
-    rows : int
-        number of rows used: those that both columns have, or if unpaired those of the shorter one
-    paired : bool
-        whether both are compared over the rows that both have; if these are too few, each is evaluated over its own
-        rows, and the two are assumed to be independent
-    difference, se : float
-        the difference and its standard error, which allows for correlation of the two and for autocorrelation
-    low, high : float
-        ends of its interval, from the studentised bootstrap
-    p, p_asymptotic : float
-        two-sided p-values: from the studentised bootstrap (Ledoit and Wolf), and from the normal distribution
-    p_corrected : float
-        p-value corrected for all comparisons: the probability of any statistic as large, if no two columns differ
-    mean_difference, p_mean : float
-        difference of mean returns (annualised) or costs, and its two-sided p-value (Welch's if unpaired), robust to
-        autocorrelation
-    lo_difference, lo_se : float | None
-        difference of Lo's annualised Sharpe ratios, which allow for autocorrelation, and its standard error; None for
-        mean less risk
+    If ``paired``, both are compared over the rows that both have, otherwise each over its own, as independent samples.
+    Standard errors allow for correlation and for autocorrelation. ``p``, ``low`` and ``high`` come from the studentised
+    bootstrap (Ledoit and Wolf), ``p_asymptotic`` from the normal distribution; ``p_corrected`` holds for all
+    comparisons jointly. ``p_mean`` is robust to autocorrelation (Welch's if unpaired); ``lo_difference`` is that of
+    Lo's Sharpe ratios, None for mean less risk.
     """
 
     first: Any

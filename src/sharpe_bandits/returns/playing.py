@@ -42,44 +42,16 @@ FIRST_ROWS = 20
 
 @dataclass(frozen=True, eq=False)
 class Player:
-    """A policy or a benchmark, and its results. Numbers are means over its runs, except total and wealth.
+    """A policy or a benchmark, and its results: means over its runs, but medians of ``total`` and ``wealth``, since a
+    few lucky runs would dominate a mean.
 
-    These are medians, since a few lucky runs would dominate a mean.
-
-    Attributes
-    ----------
-    name, kind : str and PlayerKind
-        its name, and whether it is a policy or a benchmark
-    rule : str
-        what it does, in words
-    runs : int
-        number of runs; 1 for a benchmark on the recorded rows, which does not depend on the run
-    total : float
-        compounded return from the first to the last row
-    annual_mean, annual_volatility : float
-        mean of its returns times the periods per year, and volatility times their root
-    sharpe, se, se_iid : float
-        Sharpe ratio per period, and its standard errors, robust to autocorrelation (HAC) and for independent returns;
-        ``annual_...``: times the root of the periods per year. The standard errors are those of a single run. For
-        costs it is mean less risk, ``annual_...``: mean cost plus risk in basis points; ``total`` and ``wealth`` are
-        then the costs so far, ``annual_mean`` and ``annual_volatility`` those of a row, all in basis points
-    annual_difference, annual_difference_se : float
-        annualised Sharpe ratio minus that of equal weight, and the standard error of this difference, which allows for
-        common holdings and for autocorrelation
-    drawdown : float
-        largest loss from a peak of compounded wealth
-    turnover, annual_turnover : float
-        share of wealth traded per period, and per year; a switch counts as 1
-    shares : dict[str, float]
-        share of time in each column
-    sd_over_runs : dict[str, float]
-        standard deviation over runs of all these numbers; empty for a single run
-    band : dict[str, tuple[float, float]]
-        their 5% and 95% quantiles over runs; empty for a single run
-    wealth, wealth_low, wealth_high : numpy.ndarray
-        growth of 1 after each row: median, 5% and 95% quantile over runs
-    typical, held : int and Held
-        number of the run with the median total return, and its holdings: see :class:`Held`
+    A benchmark on the recorded rows has one run. Sharpe ratios are per period, and ``annual_...`` times the root of the
+    periods per year; ``se`` is robust to autocorrelation (HAC), ``se_iid`` for independent returns, both for a single
+    run. ``annual_difference`` is that from equal weight; its standard error allows for common holdings. For costs
+    ``sharpe`` is mean less risk, and totals, means, volatilities and ``annual_...`` are costs in basis points.
+    ``turnover`` is the share of wealth traded per period, a switch counting as 1. ``sd_over_runs`` and ``band`` (5% and
+    95% quantiles) of all numbers are empty for a single run. ``held`` are the holdings in the run with the median total
+    return, number ``typical``.
     """
 
     name: str

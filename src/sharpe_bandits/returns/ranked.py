@@ -34,50 +34,16 @@ _MEASURES = {
 class Ranked:
     """One column of a ranking. Mean, volatility, Sharpe ratio and RSSR are per period unless named annual.
 
-    Attributes
-    ----------
-    name, rows : str and int
-        name of the column, and number of its returns
-    mean, volatility : float
-        of returns; ``annual_mean``, ``annual_volatility``: times the periods per year, and times their root
-    drawdown : float
-        largest loss from a peak of compounded wealth
-    sharpe, sharpe_low, sharpe_high : float
-        Sharpe ratio and its bootstrap interval, which is as wide as the robust standard error says if autocorrelation
-        was found; ``annual_...``: times the root of the periods per year
-    annual_anytime_low, annual_anytime_high : float | None
-        interval for the annualised Sharpe ratio that holds jointly for all columns and at all times, so that a growing
-        table may be evaluated repeatedly (:mod:`sharpe_bandits.confidence_sequences`, allowing for autocorrelation);
-        None if it is too early
-    heavy_tailed : bool
-        whether the kurtosis is so large that the nominal coverage of that interval is not reached
-    annual_sharpe_robust, annual_sharpe_robust_low, annual_sharpe_robust_high : float
-        annualised Sharpe ratio that allows for autocorrelation (Lo's, with flat-top weights), and its interval
-        by the delta method, which allows for the error of the autocorrelations
-    autocorrelation, autocorrelation_p, autocorrelated : float and bool
-        autocorrelation from one row to the next, p-value of the hypothesis that there is none at any lag (Escanciano
-        and Lobato's test), and whether that is rejected at the 5% level
-    se, se_iid : float
-        standard errors of the Sharpe ratio: robust to autocorrelation (HAC), and for independent returns
-    value, value_low, value_high : float
-        what the ranking goes by, and its bootstrap interval: annualised for the ratios of Sharpe and Sortino and for
-        logarithmic growth, otherwise per period; for costs, mean cost plus risk in basis points
-    psr, dsr : float
-        probabilistic Sharpe ratio, the confidence that the Sharpe ratio is above 0, and deflated Sharpe ratio, the same
-        corrected for the number of trials: robust to autocorrelation if it was found, otherwise as published
-    psr_iid, dsr_iid, psr_robust, dsr_robust : float
-        both as published, by ``se_iid``; and robust to autocorrelation, by ``se``
-    fdr : float
-        smallest false discovery rate at which the column counts among those with a Sharpe ratio above 0 (Benjamini and
-        Hochberg's adjusted p-value of 1 - psr_robust)
-    track_record, more_years : float | None
-        number of returns needed for ``psr`` to reach ``confidence`` if the Sharpe ratio stays the same, and number of
-        years still missing; None if the Sharpe ratio is not above 0
-    best, best_low, best_high : float
-        share of resamples in which the column ranks first, and its Wilson interval
-    measures : dict[str, Measure]
-        Sortino ratio, Omega, expected shortfall and others, with their intervals, by name; with a benchmark also
-        ``total_sharpe``, the Sharpe ratio of returns that it was not subtracted from. Empty unless ``full``
+    Intervals end in ``_low`` and ``_high``; those of ``sharpe`` are as wide as the robust standard error says if
+    autocorrelation was found. ``annual_anytime_...`` holds jointly for all columns and at all times, so that a growing
+    table may be evaluated repeatedly (None if it is too early), unless tails are ``heavy_tailed``.
+    ``annual_sharpe_robust`` is Lo's ratio, which allows for autocorrelation; ``autocorrelation_p`` the p-value of
+    Escanciano and Lobato's test. ``se`` is robust to autocorrelation (HAC), ``se_iid`` for independent returns; ``psr``
+    and ``dsr`` use the one that the test calls for. ``value`` is what the ranking goes by, annualised for ratios and
+    for growth, and for costs mean cost plus risk in basis points. ``fdr`` is Benjamini and Hochberg's adjusted 1 -
+    psr_robust. ``track_record`` returns would bring ``psr`` to the confidence level, for which ``more_years`` are
+    missing; None for a Sharpe ratio not above 0. ``best`` is the share of resamples in which the column ranks first.
+    ``measures`` are empty unless the ranking is ``full``.
     """
 
     name: str
@@ -157,39 +123,12 @@ _Columns = dict[str, _Cell]
 class Ranking(Reported):
     """Columns, best first, and the settings that all numbers depend on.
 
-    Attributes
-    ----------
-    columns : tuple[Ranked, ...]
-        the best first
-    by, objective : str and Objective
-        name of the criterion, "own" if an objective was given, and the objective that columns are ranked by
-    L : float
-        regulariser of RSSR, in the unit of variance per period
-    annual_risk_free, risk_free_per_period : float
-        annual rate, and the rate per period that compounds to it
-    confidence : float
-        confidence level of the intervals
-    replications, block, seed : int and float
-        number of resamples, their mean block length in rows, and their seed
-    selection : statistics.Selection
-        the trials that the deflated Sharpe ratio allows for
-    given_sd : float | None
-        standard deviation of annualised Sharpe ratios among trials, if given
-    pbo : float | None
-        probability of backtest overfitting; None for a single column, or with fewer than 32 rows common to all columns
-    leader : Leader | None
-        the column that leads over the rows that all columns have, whether it is probably best by a time-uniform test
-        (so that a growing table may be evaluated repeatedly), and since which date or row; None for a single column
-    full : bool
-        whether all measures are shown and have intervals
-    returns : Returns
-        what was ranked; all numbers are those of returns, minus the costs if its direction is "min"
-    aversion : float
-        mean that a unit of standard deviation is worth, for "mean-risk"
-    sharpe_error : float
-        largest Monte Carlo standard error of the ends of the intervals of Sharpe ratios
-    remarks : tuple[str, ...]
-        possible mistakes, each with its remedy
+    ``by`` names the criterion, "own" if an ``objective`` was given; ``L`` is the regulariser of RSSR. ``selection``
+    describes the trials that deflated Sharpe ratios allow for, and ``given_sd`` the standard deviation of their Sharpe
+    ratios if it was given. ``pbo`` is the probability of backtest overfitting; None for a single column, or with fewer
+    than 32 rows common to all columns. ``leader`` is the column that leads over these rows, and since when it is
+    probably best by a time-uniform test. ``sharpe_error`` is the largest Monte Carlo standard error of the intervals'
+    ends.
 
     Examples
     --------

@@ -67,40 +67,11 @@ COST_NUMBERS = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replay(Reported):
-    """Players, policies first, and the settings that all numbers depend on.
+    """Players, policies first, and the settings that all numbers depend on: those of :func:`replay`.
 
-    Attributes
-    ----------
-    players : tuple[Player, ...]
-        policies in the order given, then benchmarks
-    feedback : Feedback
-        "bandit": policies saw the return of the column they held; "full": of all columns
-    L : float
-        regulariser of policies given by name, in the unit of variance per period
-    annual_risk_free, risk_free_per_period : float
-        annual rate, and the rate per period that compounds to it
-    cost : float | dict[str, float]
-        share of wealth that a switch costs; a dictionary if columns differ
-    every, hold, top, warm_up, lag, cost_aware : int | str and int and bool
-        when and how policies decide, see :func:`replay`
-    budget : int
-        rounds in which fixed-budget policies may explore
-    runs, seed : int
-        runs of every policy, and the seed of paths, column orders and the policies' random numbers
-    paths : Paths
-        rows of the runs, "recorded", "starts" or "blocks"
-    length, block : int and float | None
-        rows of a run, and the mean length of blocks in rows (None without resampling)
-    dates : numpy.ndarray | None
-        of the rows after the warm-up; None if the table has none, or if runs use other rows
-    annual_sharpes : tuple[float, ...]
-        of the columns, over the rows that are played
-    remarks : tuple[str, ...]
-        possible problems with the returns and the policies, each with its remedy
-    returns : Returns
-        what was replayed
-    yardstick : Yardstick, optional
-        what players are judged by: the Sharpe ratio, or for costs mean cost plus risk
+    ``L`` is the regulariser of policies given by name, ``block`` None without resampling, ``dates`` those of the rows
+    after the warm-up (None if the table has none, or if runs use other rows), ``annual_sharpes`` those of the columns
+    over the rows that are played, and ``yardstick`` what players are judged by.
     """
 
     page_name: ClassVar = "replay"

@@ -339,22 +339,11 @@ def deflated_sharpe(sharpe: Any, se: Any, *, trials: int, variance: float) -> An
 
 @dataclass(frozen=True)
 class Selection:
-    """The trials that the best was selected from.
+    """The trials that the deflated Sharpe ratio allows for; made by :func:`selection`.
 
-    Attributes
-    ----------
-    trials : int
-        number of trials, discarded ones included
-    effective : float
-        equivalent number of independent trials
-    correlation : float
-        average correlation of two trials; those whose returns are not given are assumed to be independent
-    variance : float
-        variance of their Sharpe ratios that the deflated Sharpe ratio uses
-    given : float
-        variance of the Sharpe ratios of the columns (0 for a single one)
-    sampling : float
-        variance of the Sharpe ratios of such trials if none has skill
+    ``effective`` is the equivalent number of independent trials, ``correlation`` the average one of two trials (those
+    whose returns are not given are assumed to be independent). ``variance`` of Sharpe ratios is the one used, ``given``
+    that of the columns (0 for a single one), ``sampling`` that of such trials if none has skill.
     """
 
     trials: int
@@ -379,19 +368,9 @@ def selection(
     variance is (1 − ρ) v/(n − 1), where v is the long-run variance of standardised returns: 1 if they are not
     autocorrelated, (1 + φ)/(1 − φ) for AR(1) returns. It is averaged over columns, and not below 1. The variance among
     the given columns is smaller if they are the best of many, and larger if skill differs; the larger of the two
-    variances is used. The expected maximum of equicorrelated normal variables is √(1 − ρ) times that of independent
-    ones [8]. The effective number of trials is the number of independent ones with the same expected maximum.
-
-    Parameters
-    ----------
-    x : Any
-        returns of the columns
-    trials : int | None, optional
-        number of trials; by default the number of columns
-    variance : float | None, optional
-        variance of the Sharpe ratios (per period) of all trials, if known; used as given
-    risk_free_per_period : float, optional
-        risk-free rate per period
+    variances is used, unless that of all trials (per period) is given. The expected maximum of equicorrelated normal
+    variables is √(1 − ρ) times that of independent ones [8]. The effective number of trials is the number of
+    independent ones with the same expected maximum. The number of trials is that of columns by default.
     """
     x = _series(x)
     x = x.reshape(len(x), -1)

@@ -22,17 +22,7 @@ from .statistics import LARGEST_RATE, per_period, risk_free_rate
 
 @dataclass(frozen=True, eq=False)
 class Hurdle:
-    """Series that is subtracted from returns before they are evaluated: risk-free rates, or a benchmark's returns.
-
-    Attributes
-    ----------
-    name : str
-        of the series
-    kind : Literal['risk-free rate', 'benchmark']
-        what it is
-    values : numpy.ndarray
-        per period, one per row
-    """
+    """Series, a value per row, that is subtracted from returns before they are evaluated."""
 
     name: str
     kind: Literal["risk-free rate", "benchmark"]

@@ -33,20 +33,9 @@ JudgedBy = Literal["sharpe", "mean-risk"]
 
 @dataclass(frozen=True)
 class Yardstick:
-    """A value of returns, larger is better; and how it is shown.
-
-    Attributes
-    ----------
-    rate : float, optional
-        risk-free rate per period
-    aversion : float | None, optional
-        mean that a unit of standard deviation is worth; None for the Sharpe ratio
-    periods_per_year : float, optional
-        used to annualise a Sharpe ratio
-    costs : bool, optional
-        whether returns are minus the costs, which are shown
-    active : bool, optional
-        whether returns are those above a benchmark, whose Sharpe ratio is called information ratio
+    """A value of returns, larger is better, and how it is shown: their Sharpe ratio, or with an ``aversion`` their mean
+    less so many standard deviations. ``costs``: returns are minus the costs, which are shown; ``active``: they are
+    those above a benchmark, whose Sharpe ratio is called information ratio.
     """
 
     rate: float = 0.0
