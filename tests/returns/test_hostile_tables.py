@@ -8,7 +8,6 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from fuzz.things import Hostile, Liar
 
@@ -70,14 +69,6 @@ def test_dates_far_away_but_in_the_calendar_are_read():
     days = pa.array([datetime.date(1, 1, 1), datetime.date(1500, 1, 1), datetime.date(2020, 1, 1), datetime.date.max])
     returns = read(pa.table({"when": days, **RETURNS}))
     assert [str(date)[:10] for date in returns.dates] == ["0001-01-01", "1500-01-01", "2020-01-01", "9999-12-31"]
-
-
-@pytest.mark.parametrize("noted", [b"{", b"[1]", b"null", b"5", b"\xff", b'{"index_columns": 5}', b"[" * 100_000])
-def test_odd_notes_of_pandas_are_no_matter(noted, tmp_path):
-    table = pa.table(RETURNS).replace_schema_metadata({b"pandas": noted})
-    pq.write_table(table, tmp_path / "t.parquet")
-    for source in (table, tmp_path / "t.parquet"):
-        np.testing.assert_array_equal(read(source).values, read(RETURNS).values)
 
 
 @pytest.mark.parametrize(

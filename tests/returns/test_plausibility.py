@@ -258,14 +258,6 @@ def test_volumes_by_their_name(name):
     assert read(frame, columns=["A", "B"]).remarks == ()
 
 
-def test_volumes_by_their_values():
-    frame = prices()
-    frame["X"] = np.random.default_rng(2).lognormal(14, 0.4, ROWS).round()
-    (remark,) = read(frame).remarks
-    assert remark.startswith("column 'X' varies like volumes, not like prices")
-    assert read(frame, columns=["A", "B", "C"]).remarks == ()
-
-
 def test_a_bar_is_one_asset():
     close = prices(1)["A"]
     bars = pd.DataFrame({"Open": close, "High": close * 1.01, "Low": close * 0.99, "Close": close})

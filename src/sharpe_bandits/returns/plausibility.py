@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._support.validation import is_number
 from ..errors import InvalidInputError
 from . import dates as dates_of
 from .draft import Draft
@@ -24,13 +25,8 @@ FORMATS = {
     "seconds since 1970": "s", "milliseconds since 1970": "ms", "microseconds since 1970": "us",
     "nanoseconds since 1970": "ns", "spreadsheet date serial numbers": "excel",
 }  # fmt: skip
-#: Ranges in which numbers that rise or fall from row to row are probably times since 1970.
-_SINCE_1970 = {
-    "seconds since 1970": (1e8, 4.2e9),
-    "milliseconds since 1970": (1e11, 4.2e12),
-    "microseconds since 1970": (1e14, 4.2e15),
-    "nanoseconds since 1970": (1e17, 4.2e18),
-}
+#: Seconds since 1970 that numbers which rise or fall from row to row probably are.
+_SECONDS = (1e8, 4.2e9)
 #: Range of spreadsheet date serial numbers, 1954 to 2119, and the usual steps between dates in days.
 _SERIALS = (20_000, 80_000)
 _STEPS = {*range(1, 11), *range(28, 32), *range(89, 93), *range(181, 185), 365, 366}
@@ -39,10 +35,9 @@ _YEARS, _UNEVEN = (1850, 2150), 8
 #: Maximum number of columns that are suggested as a value.
 _FEW = 10
 _VOLUME = re.compile(r"(.*[ _.-])?volume|vol|turnover|(.*[ _.-])?open[ _.-]?interest", re.IGNORECASE)
+_ADJUSTED = re.compile(r"^(.*?)adj(?:usted|\.)?[ _.-]*(close.*)$", re.IGNORECASE)
 _BAR = {"open", "high", "low", "close"}
 _LOGARITHM = re.compile(r"(^|[^a-z])(log|ln)([ _.-]?r(et(urns?)?|tn)?)?($|[^a-z])", re.IGNORECASE)
-#: Whole numbers vary like volumes if log changes have at least this median size, and at most this autocorrelation.
-_LIVELY, _UNDONE = 0.1, -0.2
 #: Factor by which rows per year may differ from ``periods_per_year`` without a remark. It is larger for intraday data:
 #: five-minute bars of a single session suggest five times too many rows per year.
 _ODD_FREQUENCY, _ODD_INTRADAY = 1.2, 6.0
@@ -78,31 +73,29 @@ _PERCENT = 2.0
 def refuse(source: Source, table: Draft, kind: Kind, chosen: bool) -> None:
     """Raise if columns are not prices or returns, or if rows run backwards; columns that the user chose are trusted."""
     if not chosen:
-        _refuse_times(table, first_is_date=table.dates is None)
+        for number, name in enumerate(table.names):
+            _refuse_time(table, number, name)
         if kind == "prices":
-            _refuse_volumes(table.names)
-            _refuse_twice(table.names)
+            _refuse_several_of_one_asset(table.names)
     if table.dates is None:
-        taken = set(table.names)
         for name, column in zip(source.names, source.columns, strict=True):
-            if name not in taken:
+            if name not in table.names:
                 _refuse_backwards(table, name, column)
 
 
-def _refuse_times(table: Draft, first_is_date: bool) -> None:
-    for number, name in enumerate(table.names):
-        what = time_of(table.values[:, number], first_is_date and number == 0)
-        if what is None:
-            continue
-        first, second = table.values[:2, number]
-        form = f" and date_format={FORMATS[what]!r}" if what in FORMATS else ""
-        dated = f"pass date={name!r}{form} if it holds the dates of the rows, or "
-        dated = {"decimal years": "write dates as 2020-01-31, or ", "years or row numbers": ""}.get(what, dated)
-        raise InvalidInputError(
-            f"column {name!r} seems to hold {what} ({table.where(0)}: {first:.10g}, {table.where(1)}: {second:.10g}), "
-            f"not prices or returns; {dated}pass columns= with the intended columns"
-            f"{_value([other for other in table.names if other != name])}"
-        )
+def _refuse_time(table: Draft, number: int, name: str) -> None:
+    what = time_of(table.values[:, number], may_count=table.dates is None and number == 0)
+    if what is None:
+        return
+    first, second = table.values[:2, number]
+    form = f" and date_format={FORMATS[what]!r}" if what in FORMATS else ""
+    dated = f"pass date={name!r}{form} if it holds the dates of the rows, or "
+    dated = {"decimal years": "write dates as 2020-01-31, or ", "years or row numbers": ""}.get(what, dated)
+    raise InvalidInputError(
+        f"column {name!r} seems to hold {what} ({table.where(0)}: {first:.10g}, {table.where(1)}: {second:.10g}), "
+        f"not prices or returns; {dated}pass columns= with the intended columns"
+        f"{_value([other for other in table.names if other != name])}"
+    )
 
 
 def _value(columns: list[str]) -> str:
@@ -124,8 +117,8 @@ def time_of(values: np.ndarray, may_count: bool = False) -> str | None:
         if not ((steps > 0).all() or (steps < 0).all()):
             return None
     low, high, steps = float(values.min()), float(values.max()), np.abs(steps)
-    for what, (least, most) in _SINCE_1970.items():
-        if least <= low and high <= most:
+    for power, what in zip((0, 3, 6, 9), FORMATS, strict=False):
+        if _SECONDS[0] * 10**power <= low and high <= _SECONDS[1] * 10**power:
             return what
     if _SERIALS[0] <= low and high <= _SERIALS[1] and set(steps.tolist()) <= _STEPS:
         return "spreadsheet date serial numbers"
@@ -140,9 +133,9 @@ def _in_digits(number: float) -> bool:
     return len(digits := f"{number:.0f}") in (6, 8) and number % 1 == 0 and dates_of.as_datetime(digits) is not None
 
 
-def _refuse_volumes(names: list[str]) -> None:
-    remedy = "pass columns= with the columns of prices"
-    plain = {name.strip().lower(): name for name in names}
+def _refuse_several_of_one_asset(names: list[str]) -> None:
+    """Raise if columns are volumes, the bars of one asset, or a close beside the adjusted close."""
+    remedy, plain = "pass columns= with the columns of prices", {name.strip().lower(): name for name in names}
     if plain.keys() >= _BAR:
         close = plain.get("adj close") or plain.get("adj_close") or plain["close"]
         raise InvalidInputError(
@@ -153,18 +146,9 @@ def _refuse_volumes(names: list[str]) -> None:
     if volumes:
         others = _value([name for name in names if name not in volumes])
         raise InvalidInputError(f"column {volumes[0]!r} seems to hold volumes, not prices; {remedy}{others}")
-
-
-def _refuse_twice(names: list[str]) -> None:
-    """Raise if assets have a close and an adjusted close."""
-    plain = {name.strip().lower(): name for name in names}
-    twins = {}
-    for name in names:
-        adjusted = re.fullmatch(r"(.*?)adj(?:usted|\.)?[ _.-]*(close.*)", name.strip(), re.IGNORECASE)
-        if adjusted and (twin := plain.get((adjusted[1] + adjusted[2]).lower())) is not None:
-            twins[twin] = name
-    if twins:
-        twin, name = next(iter(twins.items()))
+    adjusted = {name: _ADJUSTED.sub(r"\1\2", name.strip()).lower() for name in names}
+    twins = {plain[close]: name for name, close in adjusted.items() if plain.get(close, name) != name}
+    for twin, name in twins.items():
         raise InvalidInputError(
             f"columns {twin!r} and {name!r} seem to be of one asset, without and with dividends and splits; pass "
             f"columns= without one of them{_value([other for other in names if other not in twins])}"
@@ -184,12 +168,9 @@ def refuse_levels(table: Draft, kind: Kind, costs: bool) -> None:
         steady = not costs and len(own) >= _LEAST_STEADY and np.median(np.abs(np.diff(own))) < _STEADY * np.median(own)
         if not (near_1 or steady):
             continue
-        what, read = ("prices", "prices")
-        if near_1:
-            levels = len(own) >= _LEAST_LEVELS and np.ptp(own) > 0 and autocorrelation(own) > _LEVELS
-            what, read = ("prices, or the value of an investment of 1", "prices") if levels else (
-                "price relatives", "price-relatives"
-            )  # fmt: skip
+        what, read = ("prices, or the value of an investment of 1" if near_1 else "prices"), "prices"
+        if near_1 and (len(own) < _LEAST_LEVELS or np.ptp(own) == 0 or autocorrelation(own) <= _LEVELS):
+            what, read = "price relatives", "price-relatives"
         raise InvalidInputError(
             f"column {name!r} seems to hold {what}: all values are positive, {np.median(own):.4g} in the middle; pass "
             f"kind={read!r}"
@@ -198,41 +179,26 @@ def refuse_levels(table: Draft, kind: Kind, costs: bool) -> None:
 
 def _refuse_backwards(table: Draft, name: str, column: Any) -> None:
     """Raise if a column that was not read holds dates that are not in order."""
-    order = _order(column)
-    if order is None:
-        return
-    form = dates_of.remedy(column) or "date_format=, or write dates as 2020-01-31,"
-    if order <= 0:
-        how = "the newest come first" if order < 0 else "they are not in order"
-        raise InvalidInputError(
-            f"the dates in column {name!r} were not read, and {how}: returns would run backwards; pass date={name!r}"
-            f" with {form} and unsorted='sort'"
-        )
-    table.notes.append(
-        f"dates in column {name!r} were not read; rows are assumed to be in order. Pass date={name!r} with {form} to "
-        "check this"
-    )
-
-
-def _order(column: Any) -> int | None:
-    """1 if dates are in order, -1 if they run backwards, 0 if neither; None if the values are not dates."""
     cells = dates_of.some_of(column)
-    if len(cells) < 3:
-        return None
-    if all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in cells):
+    if all(is_number(cell) for cell in cells):
         readings = [cells] if time_of(np.array(cells, float)) else []
     else:  # in any format that fits all of them
         by_form = ([dates_of.as_datetime(cell, form) for cell in cells] for form in (None, *dates_of.FORMS))
         readings = [[moment[0] for moment in read if moment] for read in by_form if None not in read]
-    orders = [order for read in readings if (order := _direction(read)) is not None]
-    return max(orders, key=lambda order: (order == 1, order == -1), default=None)
-
-
-def _direction(read: list[Any]) -> int | None:
-    steps = [int(later > earlier) - int(later < earlier) for earlier, later in pairwise(read)]
-    if not any(steps):
-        return None
-    return 1 if min(steps) >= 0 else -1 if max(steps) <= 0 else 0
+    steps = [np.sign([int(b > a) - int(b < a) for a, b in pairwise(read)]) for read in readings]
+    orders = [(int(order.min()), int(order.max())) for order in steps if len(order) > 1 and order.any()]
+    form = dates_of.remedy(column) or "date_format=, or write dates as 2020-01-31,"
+    if any(least >= 0 for least, _ in orders):
+        table.notes.append(
+            f"dates in column {name!r} were not read; rows are assumed to be in order. Pass date={name!r} with {form} "
+            "to check this"
+        )
+    elif orders:
+        how = "the newest come first" if any(most <= 0 for _, most in orders) else "they are not in order"
+        raise InvalidInputError(
+            f"the dates in column {name!r} were not read, and {how}: returns would run backwards; pass date={name!r}"
+            f" with {form} and unsorted='sort'"
+        )
 
 
 def remarks(
@@ -245,7 +211,7 @@ def remarks(
     if kind in ("returns", "log-returns"):
         remarks += _like_levels(table) or (_like_percent(table, periods_per_year) if scale is None else [])
     if prices is not None:
-        remarks += _like_volumes(table, prices) + _like_relatives(table, prices)
+        remarks += _like_relatives(table, prices)
     named = [name for name in table.names if kind == "returns" and _LOGARITHM.search(name)]
     if named:
         remarks.append(
@@ -417,22 +383,3 @@ def _like_relatives(table: Draft, prices: np.ndarray) -> list[str]:
                 "hardly depend on those before; if they are, pass kind='price-relatives'"
             ]
     return []
-
-
-def _like_volumes(table: Draft, prices: np.ndarray) -> list[str]:
-    """Remarks on columns of whole numbers that vary as volumes do."""
-    remarks = []
-    for number, name in enumerate(table.names):
-        own = prices[:, number]
-        if len(own) < 21 or (own[:100] % 1 != 0).any() or (own % 1 != 0).any():
-            continue
-        x = _logarithms(table.values[:, number])
-        if np.median(np.abs(x)) < _LIVELY:
-            continue
-        x = x - x.mean()
-        if x[1:] @ x[:-1] < _UNDONE * (x @ x):
-            remarks.append(
-                f"column {name!r} varies like volumes, not like prices; choose others with columns= if it "
-                "does not hold prices"
-            )
-    return remarks

@@ -6,16 +6,14 @@ Nothing is validated here. Columns keep the types of their source, and rows are 
 from __future__ import annotations
 
 import codecs
-import contextlib
+import csv
 import datetime
 import io
 import itertools
-import json
-import math
 import os
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +30,8 @@ MISSING_WORDS = (
 )  # fmt: skip
 #: Number of lines of a file that are examined to find where its table begins.
 _BEGINNING = 100
+#: Number of records that are turned into columns at a time.
+_BATCH = 100_000
 #: Usual names of the field of prices in a table with several fields per asset, the most likely first.
 FIELDS = ("Adj Close", "Close", "PX_LAST", "PX_CLOSE", "close")
 #: Accountants write negative numbers so.
@@ -43,10 +43,7 @@ _SPREADSHEET = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 @dataclass(frozen=True)
 class Layout:
-    """How a table is laid out, as far as that cannot be inferred: options of :func:`read_returns`.
-
-    ``plain_numbers``: whether numbers of a text file are written as Python writes them.
-    """
+    """How a table is laid out, as far as that cannot be inferred: options of :func:`read_returns`."""
 
     separator: str = ","
     encoding: str = "utf-8"
@@ -54,7 +51,6 @@ class Layout:
     sheet: str | None = None
     field: str | None = None
     pivot: Sequence[str] | None = None
-    plain_numbers: bool = True
 
     def __post_init__(self) -> None:
         sign = self.separator
@@ -147,12 +143,6 @@ def _source_of(source: Any, names: Sequence[str] | None, layout: Layout) -> Sour
     )
 
 
-def alike(one: Any, other: Any) -> bool:
-    """Whether two sources are files of the same type, which are read in the same way."""
-    files = [Path(source) for source in (one, other) if isinstance(source, (str, os.PathLike))]
-    return len(files) == 2 and files[0].suffix.lower() == files[1].suffix.lower()
-
-
 def brief(error: Exception) -> str:
     """Another library's error message, on one line."""
     text = " ".join(str(error).split())
@@ -207,21 +197,10 @@ def _columns(columns: Iterable[tuple[Any, Any]]) -> Source:
 
 
 def _arrow(table: Any) -> Source:
-    names, columns, index = list(table.column_names), [_whole(column) for column in table.columns], None
-    stored = [name for name in _kept_by_pandas(table) if isinstance(name, str) and name in names]
-    if len(stored) == 1:  # pandas keeps the index of a frame as a column of the file
-        index = names.index(stored[0])
-    return Source(names, columns, rows(table.num_rows), index)
-
-
-def _kept_by_pandas(table: Any) -> list[Any]:
-    """The index columns in the metadata that pandas stores, which may be malformed."""
-    try:
-        noted = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
-    except (ValueError, RecursionError):
-        return []
-    index_columns = noted.get("index_columns") if isinstance(noted, dict) else None
-    return index_columns if isinstance(index_columns, list) else []
+    names, columns = list(table.column_names), [_whole(column) for column in table.columns]
+    stored = [name for name in (table.schema.pandas_metadata or {}).get("index_columns", []) if name in names]
+    # pandas keeps the index of a frame as a column of the file
+    return Source(names, columns, rows(table.num_rows), names.index(stored[0]) if len(stored) == 1 else None)
 
 
 def _whole(column: Any) -> Any:
@@ -421,125 +400,82 @@ def joined_dates(source: Source, date: Sequence[str]) -> Source:
 def _csv(path: Path, layout: Layout) -> Source:
     """Every column as text: types inferred from the beginning of a file could fail further down."""
     import pyarrow as pa
-    from pyarrow import csv
 
-    separator = layout.separator
     records = _records(path, layout)
-    header = next(records, None)
-    if header is None:
+    names = [name.strip() for name in next((cells for _, cells in records if cells), [])]
+    if not names:
         raise InvalidInputError(f"{str(path)!r} has no lines")
-    names = [name.strip() for name in header[1]]
-    other = next((sign for sign in ";\t|," if sign != separator and sign in "".join(names)), None)
-    if len(names) == 1 and other is not None:
-        raise InvalidInputError(
-            f"the only column of {str(path)!r} is called {shown(names[0])}; is it separated by {other!r}? "
-            f"Pass separator={other!r}"
-        )
-    words = names[0].split()
-    if len(names) == 1 and len(words) > 1 and len(" ".join(next(records, (0, []))[1]).split()) == len(words):
-        how = "Replace runs of spaces by commas" if "  " in names[0] else "Pass separator=' '"
-        raise InvalidInputError(
-            f"the only column of {str(path)!r} is called {shown(names[0])}; is it separated by spaces? {how}"
-        )
-    plain = [f"f{position}" for position in range(len(names))]  # the given names may not be unique
-
-    def read(numbers: Sequence[str] = ()) -> Any:
-        types = {name: pa.float64() if name in numbers else pa.large_string() for name in plain}
-        return csv.read_csv(
-            path,
-            csv.ReadOptions(
-                column_names=plain,
-                skip_rows=header[0] + "".join(header[1]).count("\n"),
-                encoding=layout.encoding,
-                # a line must fit into a block; lines of data are rarely many times as long as the header
-                block_size=max(2**20, 64 * sum(map(len, header[1]))),
-            ),
-            # in a file with one column an empty line is a missing value
-            csv.ParseOptions(delimiter=separator, newlines_in_values=True, ignore_empty_lines=len(names) > 1),
-            csv.ConvertOptions(column_types=types, null_values=MISSING_WORDS, strings_can_be_null=False),
-        )
-
-    first: list[str] = next(records, (0, []))[1]
-    table = None
-    if layout.plain_numbers and layout.field is None and layout.pivot is None and len(first) == len(names):
-        # text is needed only to report errors
-        with contextlib.suppress(pa.ArrowInvalid, OSError):
-            table = read([name for name, cell in zip(plain, first, strict=True) if _fractional(cell)])
-    try:
-        table = read() if table is None else table
-    except (pa.ArrowInvalid, OSError) as error:
-        for line, cells in itertools.islice(_records(path, layout), 1, None):
+    lines: list[int] = []
+    batches: list[list[Any]] = [[pa.array([], pa.large_string())] * len(names)]
+    while batch := list(itertools.islice(records, _BATCH)):
+        # in a file with one column an empty line is a missing value
+        table = [(line, cells or [""]) for line, cells in batch if cells or len(names) == 1]
+        if not lines and len(names) == 1:
+            _check_separator(path, layout, names[0], table[0][1] if table else [])
+        for line, cells in table:
             if len(cells) != len(names):
-                sign = next((sign for sign in ";\t|" if sign != separator and sign in "".join(cells)), None)
-                if sign is not None:
-                    hint = f"; is it separated by {sign!r}? Pass separator={sign!r}"
-                else:
-                    begin = _first_of_most(path, layout) - 1
-                    # a shorter line 2 rather lacks a value
-                    seen = (len(cells) > len(names) or begin > 1) and begin != layout.skip_rows
-                    hint = f"; if the table begins in line {begin + 1}, pass skip_rows={begin}" * seen
-                    hint = hint or "; delete it if it is not part of the table"
                 raise InvalidInputError(
                     f"line {line} of {str(path)!r} has {len(cells)} values, but the header has {len(names)} "
-                    f"name{'s' * (len(names) > 1)}{hint}"
-                ) from None
-        raise InvalidInputError(f"{str(path)!r} cannot be read as CSV ({brief(error)})") from None
-
-    def place(row: int) -> str:
-        lines = (line for line, cells in _records(path, layout, empty=len(names) == 1) if line >= header[0])
-        for number, line in enumerate(lines, -1):
-            if number == row:
-                return f"line {line}"
-        return f"row {row + 1}"
-
-    columns = _trimmed(table)
+                    f"name{'s' * (len(names) > 1)}{_ragged(path, layout, cells, len(names))}"
+                )
+        lines += [line for line, _ in table]
+        batches.append(
+            [pa.array(cells, pa.large_string()) for cells in zip(*(cells for _, cells in table), strict=True)]
+        )
+    columns = [_trimmed(pa.concat_arrays(parts)) for parts in zip(*filter(None, batches), strict=True)]
     if len(names) == 1:  # empty lines at the end of the file are not missing values
         held = len(columns[0])
         while held and not columns[0][held - 1].is_valid:
             held -= 1
         columns = [columns[0][:held]]
-    return Source(names, columns, place, text=True, skipped=layout.skip_rows)
+    return Source(names, columns, lambda row: f"line {lines[row]}", text=True, skipped=layout.skip_rows)
+
+
+def _check_separator(path: Path, layout: Layout, name: str, following: list[str]) -> None:
+    """Raise if the only column of a file seems to be several."""
+    other = next((sign for sign in ";\t|," if sign != layout.separator and sign in name), None)
+    words = name.split()
+    if other is not None:
+        how = f"by {other!r}? Pass separator={other!r}"
+    elif len(words) > 1 and len(" ".join(following).split()) == len(words):
+        how = f"by spaces? {'Replace runs of spaces by commas' if '  ' in name else f'Pass separator={chr(32)!r}'}"
+    else:
+        return
+    raise InvalidInputError(f"the only column of {str(path)!r} is called {shown(name)}; is it separated {how}")
+
+
+def _ragged(path: Path, layout: Layout, cells: list[str], width: int) -> str:
+    """The remedy for a line with another number of values than the header."""
+    sign = next((sign for sign in ";\t|" if sign != layout.separator and sign in "".join(cells)), None)
+    if sign is not None:
+        return f"; is it separated by {sign!r}? Pass separator={sign!r}"
+    begin = _first_of_most(path, layout) - 1
+    if begin != layout.skip_rows and (len(cells) > width or begin > 1):  # a shorter line 2 rather lacks a value
+        return f"; if the table begins in line {begin + 1}, pass skip_rows={begin}"
+    return "; delete it if it is not part of the table"
 
 
 def _first_of_most(path: Path, layout: Layout) -> int:
     """The first line with the most common number of values; if possible, one without empty values after the first."""
-    start = list(itertools.islice(_records(path, layout), _BEGINNING))
+    start = list(itertools.islice(((line, cells) for line, cells in _records(path, layout) if cells), _BEGINNING))
     width, _ = Counter(len(cells) for _, cells in start).most_common(1)[0]
     wide = [(line, cells) for line, cells in start if len(cells) == width]
     return next((line for line, cells in wide if all(cell.strip() for cell in cells[1:])), wide[0][0])
 
 
-def _fractional(cell: str) -> bool:
-    """Whether a cell holds a number other than digits only, which may be a date and are examined as text."""
-    try:
-        return not cell.strip().isdecimal() and math.isfinite(float(cell))
-    except ValueError:
-        return False
-
-
-def _trimmed(table: Any) -> list[Any]:
-    """The columns of a table; text is stripped, and null if it stands for a missing value."""
+def _trimmed(column: Any) -> Any:
+    """Text without blanks around it; null if it stands for a missing value."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    words, columns = pa.array(MISSING_WORDS, pa.large_string()), []
-    for column in table.columns:
-        cells = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
-        if pa.types.is_large_string(cells.type):
-            cells = pc.replace_substring(cells, "\u2212", "-")  # the sign of typesetters
-            cells = pc.replace_substring_regex(pc.utf8_trim_whitespace(cells), _IN_PARENTHESES, r"-\1")
-            cells = pc.if_else(pc.is_in(cells, value_set=words), pa.scalar(None, pa.large_string()), cells)
-        columns.append(cells)
-    return columns
+    cells = pc.utf8_trim_whitespace(pc.replace_substring(column, "\u2212", "-"))  # the sign of typesetters
+    cells = pc.replace_substring_regex(cells, _IN_PARENTHESES, r"-\1")
+    missing = pc.is_in(cells, value_set=pa.array(MISSING_WORDS, pa.large_string()))
+    return pc.if_else(missing, pa.scalar(None, pa.large_string()), cells)
 
 
-def _records(path: Path, layout: Layout, empty: bool = False) -> Any:
-    """Records of a CSV file that are not empty, each with the number of its first line.
-
-    With ``empty``, empty lines are included.
-    """
-    import csv
-
+def _records(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+    """Records of a CSV file, each with the number of its first line; those of empty lines are empty."""
     import pyarrow as pa
 
     marked = codecs.lookup(layout.encoding).name == "utf-8"  # a byte order mark is not part of the first name
@@ -550,22 +486,15 @@ def _records(path: Path, layout: Layout, empty: bool = False) -> Any:
                 file.readline()
             reader = csv.reader(file, delimiter=layout.separator)
             for cells in reader:
-                if cells or empty:
-                    yield line, cells
+                yield line, cells
                 line = layout.skip_rows + reader.line_num + 1
         except UnicodeDecodeError as error:
+            marked_16 = path.read_bytes()[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
             raise InvalidInputError(
                 f"{str(path)!r} is not in {layout.encoding.upper()} ({error.reason}, about line {line}); pass "
-                f"encoding={_other_encoding(path)!r} if that is its encoding, "
-                "or save it in UTF-8"
+                f"encoding={'utf-16' if marked_16 else 'cp1252'!r} if that is its encoding, or save it in UTF-8"
             ) from None
         except csv.Error as error:
             raise InvalidInputError(f"{str(path)!r}, about line {line}: {error}; correct it") from None
         except OSError as error:  # from a compressed file
             raise InvalidInputError(f"{str(path)!r} is damaged, or not compressed as its name says ({error})") from None
-
-
-def _other_encoding(path: Path) -> str:
-    """The most likely encoding of a text file that is not in UTF-8."""
-    with path.open("rb") as file:
-        return "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "cp1252"

@@ -302,7 +302,7 @@ def read_returns(
             "give risk_free_series= or benchmark=, not both: returns are evaluated against one of them"
         )
     style = notation.Notation(decimal, thousands, currency, scale == 0.01)
-    layout = sources.Layout(separator, encoding, skip_rows, sheet, field, pivot, style.plain)
+    layout = sources.Layout(separator, encoding, skip_rows, sheet, field, pivot)
     table = sources.find(source, names, layout)
     if isinstance(date, (list, tuple)):
         table = sources.joined_dates(table, date) if len(date) != 1 else table
@@ -343,7 +343,9 @@ def read_returns(
     if against is not None:
         if hurdle_column:
             series = drafted(table, dated, date_format, [hurdle_column], style)
-        elif sources.alike(source, against):
+        elif all(isinstance(file, (str, Path)) for file in (source, against)) and (
+            Path(source).suffix.lower() == Path(against).suffix.lower()
+        ):  # files of the same type are read in the same way
             other = sources.find(against, None, replace(layout, pivot=None))
             series = drafted(other, dated if dated in other.names else None, date_format, None, style)
         else:
