@@ -31,50 +31,47 @@ def date_rows(draft: Draft, missing: Missing, timezones: TimeZones) -> None:
     if draft.dates is None:
         return
     undated = np.isnat(draft.dates)
-    zones = list(itertools.compress(draft.zones, (~undated).tolist())) if undated.any() else draft.zones
+    zones = list(itertools.compress(draft.zones, (~undated).tolist()))
     distinct = list(dict.fromkeys(zones))
-    if distinct and distinct != [None]:
+    if distinct not in ([], [None]):
         clocks = dates_of.local(draft.dates[~undated], zones)
         if clocks is not None and (clocks == clocks.astype("datetime64[D]")).all():
             draft.dates[~undated] = clocks
         elif len(distinct) > 1:
-            _one_zone(draft, distinct, undated, timezones)
+            words = [zone or "no time zone" for zone in distinct]
+            if timezones == "error":
+                odd = next(r for r, zone in enumerate(draft.zones) if zone != distinct[0] and not undated[r])
+                raise InvalidInputError(
+                    f"dates are in several time zones: {draft.where(odd)} has {words[1]}, earlier rows have "
+                    f"{words[0]}; pass timezones='utc' to convert all to UTC (dates without a zone are assumed to be "
+                    "in UTC)"
+                )
+            aside = ", those without one assumed to be in UTC already" if None in distinct else ""
+            draft.notes.append(f"dates in several time zones ({', '.join(words)}) were converted to UTC{aside}")
         elif distinct[0] != "UTC":
             draft.zone = distinct[0] if clocks is not None else None
             inside = "; weeks, months and years are those of that zone" if draft.zone else ""
             draft.notes.append(f"dates were converted from {distinct[0]} to UTC{inside}")
     if undated.any():
+        number = counted(int(undated.sum()), "row")
         if missing != "drop":
-            first = int(undated.argmax())
             raise InvalidInputError(
-                f"{draft.where(first)} has no date ({counted(int(undated.sum()), 'row')} in all); "
-                f"pass missing='drop' to drop such rows"
+                f"{draft.where(int(undated.argmax()))} has no date ({number} in all); pass missing='drop' to drop such "
+                "rows"
             )
-        draft.notes.append(f"dropped {counted(int(undated.sum()), 'row')} without a date")
+        draft.notes.append(f"dropped {number} without a date")
         draft.keep(~undated)
 
 
-def _one_zone(draft: Draft, known: list[str | None], undated: np.ndarray, timezones: TimeZones) -> None:
-    words = [zone or "no time zone" for zone in known]
-    if timezones == "error":
-        odd = next(r for r, zone in enumerate(draft.zones) if zone != known[0] and not undated[r])
-        raise InvalidInputError(
-            f"dates are in several time zones: {draft.where(odd)} has {words[1]}, earlier rows have {words[0]}; "
-            f"pass timezones='utc' to convert all to UTC (dates without a zone are assumed to be in UTC)"
-        )
-    aside = ", those without one assumed to be in UTC already" if None in known else ""
-    draft.notes.append(f"dates in several time zones ({', '.join(words)}) were converted to UTC{aside}")
-
-
 def order_rows(draft: Draft, unsorted: Unsorted) -> None:
-    if draft.dates is None or len(draft.dates) < 2:
-        return
-    back = np.diff(draft.dates) < np.timedelta64(0)
+    steps = np.diff(draft.dates) if draft.dates is not None else np.empty(0, "timedelta64[s]")
+    back = steps < np.timedelta64(0)
     if not back.any():
         return
+    assert draft.dates is not None
     first = int(back.argmax()) + 1
     if unsorted == "error":
-        whole = "; the newest come first" if (np.diff(draft.dates) <= np.timedelta64(0)).all() else ""
+        whole = "; the newest come first" if (steps <= np.timedelta64(0)).all() else ""
         raise InvalidInputError(
             f"dates are not in order: {draft.where(first)} comes after {draft.where(first - 1)}{whole}; "
             f"pass unsorted='sort'"
@@ -84,21 +81,17 @@ def order_rows(draft: Draft, unsorted: Unsorted) -> None:
 
 
 def single_rows(draft: Draft, duplicates: Duplicates) -> None:
-    if draft.dates is None or len(draft.dates) < 2:
-        return
-    same = np.diff(draft.dates) == np.timedelta64(0)
+    same = np.diff(draft.dates) == np.timedelta64(0) if draft.dates is not None else np.empty(0, bool)
     if not same.any():
         return
-    first = int(same.argmax())
+    first, number = int(same.argmax()), int(same.sum())
     if duplicates == "error":
         raise InvalidInputError(
             f"{draft.where(first)} and {draft.where(first + 1)} have the same date "
-            f"({counted(int(same.sum()), 'duplicate row')} in all); pass duplicates='first' or "
-            f"duplicates='last'"
+            f"({counted(number, 'duplicate row')} in all); pass duplicates='first' or duplicates='last'"
         )
-    surplus = np.append(same, False) if duplicates == "last" else np.insert(same, 0, False)
-    draft.notes.append(f"kept the {duplicates} row of each date: {counted(int(surplus.sum()), 'row')} dropped")
-    draft.keep(~surplus)
+    draft.notes.append(f"kept the {duplicates} row of each date: {counted(number, 'row')} dropped")
+    draft.keep(~(np.append(same, False) if duplicates == "last" else np.insert(same, 0, False)))
 
 
 def _first(bad: np.ndarray) -> tuple[int, int]:
@@ -128,49 +121,43 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
     if not gaps.any():
         return
     row, column = _first(gaps)
-    number = counted(int(gaps.sum()), "value")
-    lost = gaps.any(axis=1)
+    number, lost = counted(int(gaps.sum()), "value"), gaps.any(axis=1)
+    alone, prices = one_at_a_time(draft.values), kind == "prices"
     if missing == "error":
         if gaps[0].all() and not gaps[1:].any():
             raise InvalidInputError(
                 f"{draft.where(0)} has no values, as the first row of returns that are computed from prices; pass "
                 f"missing='drop'"
             )
-        filled = "the last known price" if kind == "prices" else "a return of 0"
+        filled = "the last known price" if prices else "a return of 0"
         others = f", missing='drop' to drop such rows, or missing='fill' to use {filled}"
-        others = "" if one_at_a_time(draft.values) else others
         raise InvalidInputError(
             f"{draft.where(row, column)} has no value ({number} missing in {counted(int(lost.sum()), 'row')} and "
             f"{counted(int(gaps.any(axis=0).sum()), 'column')}: {_lacking(draft, gaps)}); pass "
-            f"missing='keep' to let every column have its own history{others}"
+            f"missing='keep' to let every column have its own history{'' if alone else others}"
         )
     if missing == "drop":
         draft.notes.append(
             f"dropped {lost.sum():,} of {counted(len(gaps), 'row')}: {number} missing ({_lacking(draft, gaps)})"
         )
         draft.keep(~lost)
-        return
-    if missing == "keep":
+    elif missing == "keep":
         draft.notes.append(f"every column has its own history: {number} missing ({_lacking(draft, gaps)})")
         draft.keep(~gaps.all(axis=1))
-        return
-    if kind != "prices":
-        if one_at_a_time(draft.values):
-            raise InvalidInputError(
-                f"columns are observed one at a time: {number} of {gaps.size:,} are missing, and returns of 0 would be "
-                f"invented for them; pass missing='keep' to rank or compare the columns"
-            )
-        draft.values[gaps] = 0.0
-        draft.notes.append(f"filled {number.replace('value', 'missing return')} with 0")
-        return
-    if gaps[0].any():
-        column = int(gaps[0].argmax())
+    elif prices and gaps[0].any():
         raise InvalidInputError(
-            f"{draft.where(0, column)} has no price, and there is no earlier one to fill it with; pass "
+            f"{draft.where(0, int(gaps[0].argmax()))} has no price, and there is no earlier one to fill it with; pass "
             f"missing='keep' or missing='drop', or choose other columns="
         )
-    draft.values = _filled(draft.values)
-    draft.notes.append(f"filled {number.replace('value', 'missing price')} with the last known price")
+    elif alone and not prices:
+        raise InvalidInputError(
+            f"columns are observed one at a time: {number} of {gaps.size:,} are missing, and returns of 0 would be "
+            f"invented for them; pass missing='keep' to rank or compare the columns"
+        )
+    else:
+        draft.values = _filled(draft.values) if prices else np.where(gaps, 0.0, draft.values)
+        what, filled = ("price", "the last known price") if prices else ("return", "0")
+        draft.notes.append(f"filled {number.replace('value', f'missing {what}')} with {filled}")
 
 
 def _filled(values: np.ndarray) -> np.ndarray:
@@ -205,7 +192,6 @@ def convert(draft: Draft, scale: float | None, kind: Kind, capital: float | None
         rescale(draft, None, kind)
         draft.notes.append("made returns from price relatives")
     elif kind == "pnl":
-        assert capital is not None
         draft.values = draft.values / capital
         rescale(draft, 1.0, kind)
         draft.notes.append(f"divided profits and losses by a capital of {capital:,.10g}")
@@ -247,22 +233,20 @@ def rescale(draft: Draft, scale: float | None, kind: Kind) -> None:
     row, column = _first(lost if lost.any() else large)
     value = draft.values[row, column]
     what = "a loss of more than 100%" if value < -1 else "a gain of more than 100%"
-    remedy = (
-        "if returns are in per cent, pass scale=0.01, if in basis points, scale=0.0001"
-        if scale is None
-        else "pass another scale="
-    )
-    remedy += "; if they are logarithmic, pass kind='log-returns'" if value < -1 else ""
-    accept = "" if lost.any() or scale is not None else "; if it is correct, pass scale=1"
-    prices = ""
+    remedies = ["pass another scale="]
     if kind == "pnl":
-        remedy, accept = "pass a larger capital=", ""
+        remedies = ["pass a larger capital="]
     elif scale is None:
-        prices = (
-            "; if these are prices, pass kind='prices'; if they are profits and losses in money, pass "
-            "kind='pnl' and capital="
+        remedies = ["if returns are in per cent, pass scale=0.01, if in basis points, scale=0.0001"]
+    if value < -1 and kind != "pnl":
+        remedies.append("if they are logarithmic, pass kind='log-returns'")
+    if scale is None:
+        remedies += [] if lost.any() else ["if it is correct, pass scale=1"]
+        remedies.append(
+            "if these are prices, pass kind='prices'; if they are profits and losses in money, pass kind='pnl' and "
+            "capital="
         )
-    raise InvalidInputError(f"{draft.where(row, column)}: a return of {value:g} is {what}; {remedy}{accept}{prices}")
+    raise InvalidInputError(f"{draft.where(row, column)}: a return of {value:g} is {what}; {'; '.join(remedies)}")
 
 
 def check_moderate(draft: Draft) -> None:

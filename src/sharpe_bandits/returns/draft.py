@@ -71,15 +71,12 @@ def drafted(
     notes = []
     if source.index is not None and source.index != dated:
         notes.append(f"left out the index {shown(source.names[source.index])}, which is not the column of dates")
-    if source.text and columns is None:
+    if columns is None:
         _refuse_data_as_names(source)
-    dates_as_names = sum(dates_of.as_datetime(name) is not None for name in source.names)
-    if columns is None and dates_as_names > max(3, len(source.names) // 2):
-        raise InvalidInputError(
-            f"the names of {dates_as_names} columns are dates, so that the table seems to have a row per asset; "
-            "transpose it (frame.T): a row per date, a column per asset"
-        )
-    _refuse_calendar(source, dated)
+    plain = {name.strip().lower(): name for name in source.names}
+    if dated is None and "year" in plain and "month" in plain:
+        parts = [plain[part] for part in ("year", "month", "day") if part in plain]
+        raise InvalidInputError(f"dates are in the columns {listed(parts)}; pass date={parts!r}")
     candidates = [p for p, name in enumerate(source.names) if p not in (dated, source.index) and name != apart]
     places = candidates if columns is None else _positions(source, columns, candidates)
     if not places:
@@ -109,7 +106,7 @@ def drafted(
     zones: list[str | None] = []
     if dated is not None:
         moments, zones = dates_of.read(source.names[dated], source.columns[dated], source.place, date_format)
-    _refuse_times_of_day(source, dated, set(places), moments)
+    _refuse_times_of_day(source, dated, places, moments)
     # column by column first: writing into rows is slow
     draft = Draft(names, np.empty((len(names), length)).T, moments, zones, np.arange(length), source.place, notes)
     for number, position in enumerate(places):
@@ -139,13 +136,13 @@ def _texts(column: Any) -> list[str]:
     return [cell.strip() for cell in dates_of.some_of(column) if isinstance(cell, str)]
 
 
-def _refuse_times_of_day(source: sources.Source, dated: int | None, read: set[int], dates: np.ndarray | None) -> None:
+def _refuse_times_of_day(source: sources.Source, dated: int | None, read: list[int], dates: np.ndarray | None) -> None:
     """Raise if a column holds times of day, and it would be read as numbers, or dates repeat without it."""
     repeat = dates is not None and bool((np.diff(dates) == np.timedelta64(0)).any())
-    for k, column in enumerate(source.columns):
-        cells = _texts(column) if k in read or repeat else []
+    for k in range(len(source.columns)) if repeat else read:
+        cells = _texts(source.columns[k])
         if cells and all(map(_TIME_OF_DAY.fullmatch, cells)):
-            day, time = source.names[0 if dated is None else dated], source.names[k]
+            day, time = source.names[dated or 0], source.names[k]
             raise InvalidInputError(f"column {shown(time)} holds times of day; pass date=[{day!r}, {time!r}]")
 
 
@@ -161,41 +158,26 @@ def _field_below(source: sources.Source) -> str:
     return f"; if the line below names the assets or their numbers, pass field={field or below[0]!r}"
 
 
-def _pivot(source: sources.Source, text: int, dated: int | None = None) -> str:
-    """The option that makes a column of every name in a column of text; empty if there are no numbers."""
-    others = [
-        source.names[p]
-        for p in reversed(range(len(source.names)))
-        if p not in (dated, text) and _begins_with_a_number(source, p)
-    ]
-    priced = (other for usual in _NUMBERS for other in others if other.strip().lower() == usual)
-    return f"pivot=({source.names[text]!r}, {next(priced, others[0])!r})" if others else ""
-
-
-def _refuse_calendar(source: sources.Source, dated: int | None) -> None:
-    """Raise if dates are in columns of years, months and days."""
-    plain = {name.strip().lower(): name for name in source.names}
-    parts = [plain[part] for part in ("year", "month", "day") if part in plain]
-    if dated is None and [part.strip().lower() for part in parts[:2]] == ["year", "month"]:
-        raise InvalidInputError(f"dates are in the columns {listed(parts)}; pass date={parts!r}")
-
-
 def _refuse_long_form(source: sources.Source, dated: int | None) -> None:
     """Raise if a column of text has a few names that repeat: a row per observation of one of several assets."""
-    for k in range(len(source.names)):
+    numeric = [p for p in range(len(source.names)) if p != dated and _begins_with_a_number(source, p)]
+    for k, name in enumerate(source.names):
         cells = _texts(source.columns[k]) if k != dated else []
-        if len(cells) > 8 and 4 * len(set(cells)) <= len(cells) and all(map(_is_name, set(cells))):
-            dates = [] if dated is None else list(map(shown, sources.plain_values(source.columns[dated])))
-            if 2 * len(set(dates)) > len(dates):
-                return  # a row per date, beside some text
-            columns = zip(source.names, source.columns, strict=True) if dated is None else ()
-            date = next((f" and date={name!r}" for name, column in columns if dates_of.holds_dates(column)), "")
-            numeric = [p for p in range(len(source.names)) if p != dated and _begins_with_a_number(source, p)]
-            raise InvalidInputError(
-                f"column {shown(source.names[k])} holds names that repeat ({listed(sorted(set(cells))[:3])}); if a row "
-                f"is an observation of one of them, pass {_pivot(source, k, dated)}{date}; if not, choose the columns "
-                f"of numbers with {_named(source, numeric)}"
-            )
+        if len(cells) <= 8 or 4 * len(set(cells)) > len(cells) or not all(map(_is_name, set(cells))):
+            continue
+        dates = [] if dated is None else list(map(shown, sources.plain_values(source.columns[dated])))
+        if 2 * len(set(dates)) > len(dates):
+            return  # a row per date, beside some text
+        others = zip(source.names, source.columns, strict=True) if dated is None else ()
+        date = next((f" and date={other!r}" for other, column in others if dates_of.holds_dates(column)), "")
+        usual = {word: n for n, word in enumerate(reversed(_NUMBERS), 1)}
+        likely = max(numeric, key=lambda p: (usual.get(source.names[p].strip().lower(), 0), p), default=None)
+        pivot = "" if likely is None else f"pivot=({name!r}, {source.names[likely]!r})"
+        raise InvalidInputError(
+            f"column {shown(name)} holds names that repeat ({listed(sorted(set(cells))[:3])}); if a row is an "
+            f"observation of one of them, pass {pivot}{date}; if not, choose the columns of numbers with "
+            f"{_named(source, numeric)}"
+        )
 
 
 def _positions(source: sources.Source, columns: Sequence[str], candidates: list[int]) -> list[int]:
@@ -248,16 +230,21 @@ def _is_name(cell: Any) -> bool:
 
 
 def _refuse_data_as_names(source: sources.Source) -> None:
-    """Raise if the first line of a file holds only numbers and dates, and so is probably data."""
+    """Raise if the names are probably data: all of a file are numbers and dates, or most of any table are dates."""
     named = [name for name in source.names if name]
-    if named and all(map(_is_datum, named)):
+    if source.text and named and all(map(_is_datum, named)):
         remedy = "add a header line with a name per column"
         if source.skipped:
-            fewer = source.skipped - 1
-            remedy = f"pass skip_rows={fewer} if the names are in the line above"
+            remedy = f"pass skip_rows={source.skipped - 1} if the names are in the line above"
         raise InvalidInputError(
             f"the first line seems to hold data, not column names: {listed(named[:3])}; {remedy}, or select "
             "columns with columns= if these are names"
+        )
+    dates = sum(dates_of.as_datetime(name) is not None for name in source.names)
+    if dates > max(3, len(source.names) // 2):
+        raise InvalidInputError(
+            f"the names of {dates} columns are dates, so that the table seems to have a row per asset; "
+            "transpose it (frame.T): a row per date, a column per asset"
         )
 
 
@@ -270,34 +257,25 @@ def _numbers(draft: Draft, number: int, column: Any, text: bool, written: notati
     """A column as floats, NaN where a value is missing."""
     import pyarrow as pa
 
-    if not written.plain and (text or (isinstance(column, list) or not pa.types.is_primitive(column.type))):
-        cells = [cell for cell in sources.plain_values(column) if not dates_of.absent(cell)]
-        if cells and all(isinstance(cell, str) for cell in cells):
-            cells = [None if dates_of.absent(cell) else cell for cell in sources.plain_values(column)]
-            values, bad = written.numbers(pa.array(cells, pa.large_string()))
-            if bad is not None:
-                problem = _undated(draft.names[number], cells[bad], cells) or _misread(cells[bad], cells, written)
-                raise InvalidInputError(f"{draft.where(bad, number)}: {problem}")
-            return values
     if isinstance(column, pa.Array):
         kind = column.type
-        if pa.types.is_null(kind):
-            return np.full(len(column), np.nan)
         numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-        if numeric or text:
+        if numeric or pa.types.is_null(kind) or (text and written.plain):
             try:
                 return np.asarray(column.cast(pa.float64(), safe=not numeric).to_numpy(zero_copy_only=False), float)
             except pa.ArrowException:
                 pass  # located one by one below
-        column = sources.plain_values(column)
-    values = np.full(len(column), np.nan)
-    for row, cell in enumerate(column):
-        if dates_of.absent(cell):
-            continue
-        value = _number(cell, text or written.plain)
-        if value is None:
-            raise InvalidInputError(f"{draft.where(row, number)}: {_no_number(draft.names[number], cell, column)}")
-        values[row] = value
+    cells = [None if dates_of.absent(cell) else cell for cell in sources.plain_values(column)]
+    if not written.plain and all(cell is None or isinstance(cell, str) for cell in cells):
+        values, bad = written.numbers(pa.array(cells, pa.large_string()))
+    else:
+        numbers = [np.nan if cell is None else _number(cell, text or written.plain) for cell in cells]
+        bad = next((row for row, value in enumerate(numbers) if value is None), None)
+        values = np.array(numbers, float)
+    if bad is not None:
+        raise InvalidInputError(
+            f"{draft.where(bad, number)}: {shown(cells[bad])} {_why(draft.names[number], cells[bad], cells, written)}"
+        )
     return values
 
 
@@ -311,43 +289,27 @@ def _number(cell: Any, text: bool) -> float | None:
     return None
 
 
-def _undated(name: str, cell: Any, column: Any) -> str:
-    """The remedy for text that looks like a date; empty if it does not."""
-    if not (isinstance(cell, str) and _LIKE_A_DATE.match(cell.strip())):
-        return ""
-    form = dates_of.remedy(column)
-    read = f"pass date={shown(name)} and {form}" if form else "write it as 2020-01-31"
-    return f"{shown(cell)} is not a number; if it is a date, {read}: formats are not guessed"
-
-
-def _misread(cell: str, column: list[Any], written: notation.Notation) -> str:
-    """Why a number does not match the declared notation."""
-    declared = f"decimal={written.decimal!r}, thousands={written.thousands!r}, currency={written.currency!r}"
-    if written.percent and "%" not in cell and any(other is not None and "%" in other for other in column):
-        declared += ", while other values of the column have a per cent sign"
-    fits = notation.remedy(cell)
-    return f"{shown(cell)} is not a number with {declared}; correct it{f', or pass {fits}' if fits else ''}"
-
-
-def _no_number(name: str, cell: Any, column: Any) -> str:
+def _why(name: str, cell: Any, column: list[Any], written: notation.Notation) -> str:
+    """Why a value is not a number, and the remedy."""
     select = "select other columns with columns="
     if is_number(cell):
-        return f"{shown(cell)} is a number that cannot be converted to a float; correct it, or {select}"
+        return f"is a number that cannot be converted to a float; correct it, or {select}"
     if dates_of.as_datetime(cell) is not None:
-        return (
-            f"{shown(cell)} is a date, not a number; pass date={shown(name)} if it holds the dates of the "
-            f"rows, or {select}"
-        )
-    undated = _undated(name, cell, column)
-    if undated:
-        return undated
-    fits = notation.remedy(cell) if isinstance(cell, str) and len(cell) < 100 else None
+        return f"is a date, not a number; pass date={shown(name)} if it holds the dates of the rows, or {select}"
+    if not isinstance(cell, str):
+        return f"is not a number; correct it, or {select}"
+    if _LIKE_A_DATE.match(cell.strip()):
+        form = dates_of.remedy(column)
+        read = f"pass date={shown(name)} and {form}" if form else "write it as 2020-01-31"
+        return f"is not a number; if it is a date, {read}: formats are not guessed"
+    fits = notation.remedy(cell) if len(cell) < 100 else None
+    if not written.plain:
+        declared = f"decimal={written.decimal!r}, thousands={written.thousands!r}, currency={written.currency!r}"
+        if written.percent and "%" not in cell and any(other is not None and "%" in other for other in column):
+            declared += ", while other values of the column have a per cent sign"
+        return f"is not a number with {declared}; correct it{f', or pass {fits}' if fits else ''}"
     if fits is not None:
-        return f"{shown(cell)} is text, not a plain number; pass {fits}"
-    if isinstance(cell, str) and len(cell) < 100 and _LIKE_A_NUMBER.fullmatch(cell.strip()):
-        return (
-            f"{shown(cell)} is text, not a number; write it with a decimal point and no other separators or symbols, "
-            "as in 1234.5"
-        )
-    text = "text, " if isinstance(cell, str) else ""
-    return f"{shown(cell)} is {text}not a number; correct it, or {select}"
+        return f"is text, not a plain number; pass {fits}"
+    if len(cell) < 100 and _LIKE_A_NUMBER.fullmatch(cell.strip()):
+        return "is text, not a number; write it with a decimal point and no other separators or symbols, as in 1234.5"
+    return f"is text, not a number; correct it, or {select}"
