@@ -77,8 +77,7 @@ class Target:
             named["Authorization"] = f"Bearer {token}"
         connection.request(method, path, body, {"Content-Type": "application/json", **named})
         response = connection.getresponse()
-        endless = path == "/api/stream" and response.status == 200
-        response.content = b"" if endless else response.read()  # type: ignore[attr-defined]
+        response.content = response.read()  # type: ignore[attr-defined]
         connection.close()
         return response
 
@@ -316,23 +315,6 @@ def slow_clients(target: Target) -> tuple[int, str]:
     )
 
 
-def streams(target: Target) -> tuple[int, str]:
-    """Event streams of one token, until there are no more."""
-    held, found = [], Counter[int]()
-    for _ in range(260):
-        connection = socket.create_connection(("127.0.0.1", target.port), 5)
-        connection.sendall(
-            f"GET /api/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKENS['reader']}\r\n\r\n".encode()
-        )
-        found[int(connection.recv(200).split()[1])] += 1
-        held.append(connection)
-    worst = target.latency()
-    for connection in held:
-        connection.close()
-    assert found[503] > 0, found
-    return 260, f"{statuses(found)}; slowest ask meanwhile {worst:.0f} ms"
-
-
 def names(target: Target) -> tuple[int, str]:
     """Names of campaigns, arms, keys, workers and reasons that are scripts, in Chromium."""
     accepted: list[str] = []
@@ -387,7 +369,7 @@ def secrets_in_logs(target: Target) -> tuple[int, str]:
 
 
 ATTACKS = (
-    every_route, reader_writes, hosts_and_origins, sessions, forwarded, bombs, smuggling, slow_clients, streams, names,
+    every_route, reader_writes, hosts_and_origins, sessions, forwarded, bombs, smuggling, slow_clients, names,
     secrets_in_logs,
 )  # fmt: skip
 

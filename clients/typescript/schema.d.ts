@@ -433,26 +433,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/campaigns/{name}/activity": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Counts of events and sums of rewards over time
-         * @description In at most 240 intervals of equal length, a row each, with a column per arm.
-         */
-        get: operations["activity_api_campaigns__name__activity_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/campaigns/{name}/log": {
         parameters: {
             query?: never;
@@ -554,92 +534,10 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/campaigns/{name}/view": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Data of the dashboard
-         * @description Aggregated on the server: its size does not grow with the campaign.
-         */
-        get: operations["view_api_campaigns__name__view_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/overview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Data of the list of campaigns, page by page
-         * @description For each campaign: decisions, pending, expired, the best arm and its confidence, decisions over time.
-         */
-        get: operations["overview_api_overview_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Server-sent events: which campaigns changed
-         * @description A "changed" event with names and numbers of events, at most once per second.
-         */
-        get: operations["stream_api_stream_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /**
-         * Activity
-         * @description Counts of events and sums of rewards, a row per interval and a column per arm.
-         */
-        Activity: {
-            /** Start */
-            start: number;
-            /** Width */
-            width: number;
-            /** Centre */
-            centre: number;
-            /** Seq */
-            seq: number;
-            /** Counts */
-            counts: {
-                [key: string]: (number | null)[][];
-            };
-            /** Features */
-            features: {
-                [key: string]: (number | null)[][];
-            };
-        };
         /**
          * AgentState
          * @description An agent, as JSON in a text.
@@ -706,52 +604,6 @@ export interface components {
             metrics: {
                 [key: string]: number;
             };
-        };
-        /**
-         * ArmView
-         * @description An arm on the dashboard.
-         */
-        ArmView: {
-            /** Arm */
-            arm: string | number;
-            /** Retired */
-            retired: boolean;
-            /** Pulls */
-            pulls: number;
-            /** Pending */
-            pending: number;
-            /** Mean */
-            mean: number | null;
-            /** Mean Interval */
-            mean_interval: [
-                number,
-                number
-            ] | null;
-            /** Standard Deviation */
-            standard_deviation: number | null;
-            /** Value */
-            value: number | null;
-            /** Value Interval */
-            value_interval: [
-                number,
-                number
-            ] | null;
-            /** Suspended */
-            suspended: boolean;
-            /** Metrics */
-            metrics: {
-                [key: string]: number;
-            };
-            /** Sharpe */
-            sharpe: number | null;
-            /** Sharpe Interval */
-            sharpe_interval: number[] | null;
-            /** Standard Deviation Error */
-            standard_deviation_error: number | null;
-            /** Best Probability */
-            best_probability: number | null;
-            /** Heavy Tailed */
-            heavy_tailed: boolean;
         };
         /**
          * AskBody
@@ -1251,16 +1103,6 @@ export interface components {
             };
         };
         /**
-         * Overview
-         * @description Summaries of campaigns.
-         */
-        Overview: {
-            /** Campaigns */
-            campaigns: (components["schemas"]["Summary"] | components["schemas"]["Unreadable"])[];
-            /** Next */
-            next: string | null;
-        };
-        /**
          * Problem
          * @description RFC 9457 problem details.
          */
@@ -1520,42 +1362,6 @@ export interface components {
             best: unknown;
         };
         /**
-         * Series
-         * @description What the charts of the dashboard show, in intervals of equal length.
-         */
-        Series: {
-            /** Start */
-            start: number;
-            /** Width */
-            width: number;
-            /** Arms */
-            arms: string[];
-            /** Asked */
-            asked: number[][];
-            /** Value */
-            value: (number | null)[][];
-            /** Value Low */
-            value_low: (number | null)[][];
-            /** Value High */
-            value_high: (number | null)[][];
-            /** Reward */
-            reward: (number | null)[];
-            /** Reward Error */
-            reward_error: (number | null)[];
-            /** Pending */
-            pending: (number | null)[];
-            /** Late */
-            late: (number | null)[];
-            /** Expired */
-            expired: (number | null)[];
-            /** Cancelled */
-            cancelled: (number | null)[];
-            /** Exploration */
-            exploration: (number | null)[];
-            /** Last */
-            last: number | null;
-        };
-        /**
          * ShadowEstimate
          * @description What the policy would have earned where others decided: doubly robust estimates from each reward, with the
          *     policy's choice at that time.
@@ -1668,40 +1474,6 @@ export interface components {
             };
         };
         /**
-         * Summary
-         * @description A campaign in the overview.
-         */
-        Summary: {
-            /** Name */
-            name: string;
-            /** Policy */
-            policy: string;
-            /** Best */
-            best: string | number | (string | number)[] | null;
-            /** Done */
-            done: boolean;
-            verdict: components["schemas"]["Verdict"];
-            /** Leader Since */
-            leader_since: string | null;
-            decisions_per_day: components["schemas"]["Estimate"] | null;
-            /** Decisions */
-            decisions: number;
-            /** Rewards */
-            rewards: number;
-            /** Pending */
-            pending: number;
-            /** Expired */
-            expired: number;
-            /** Arms Count */
-            arms_count: number;
-            /** Events */
-            events: number;
-            /** Last */
-            last: number | null;
-            /** Spark */
-            spark: number[];
-        };
-        /**
          * TellBody
          * @description Rewards, recorded in one commit: all or none, or independently with strict=false.
          */
@@ -1727,18 +1499,6 @@ export interface components {
             recorded: number;
             /** Refused */
             refused: components["schemas"]["Refusal"][];
-        };
-        /**
-         * Unreadable
-         * @description A campaign that cannot be read.
-         */
-        Unreadable: {
-            /** Name */
-            name: string;
-            /** Policy */
-            policy: string;
-            /** Problem */
-            problem: string;
         };
         /**
          * Verdict
@@ -1772,109 +1532,6 @@ export interface components {
             notes: string[];
             /** Ok */
             ok: boolean;
-        };
-        /**
-         * View
-         * @description What the page of a campaign shows.
-         */
-        View: {
-            /** Name */
-            name: string;
-            /** Policy */
-            policy: string;
-            /** Objective */
-            objective: string | null;
-            /**
-             * Time
-             * Format: date-time
-             */
-            time: string;
-            /** Arms */
-            arms: components["schemas"]["ArmView"][];
-            /** Decisions */
-            decisions: number;
-            /** Rewards */
-            rewards: number;
-            /** Pending */
-            pending: number;
-            /** Expired */
-            expired: number;
-            /** Cancelled */
-            cancelled: number;
-            /** Unused */
-            unused: number;
-            /** Horizon */
-            horizon: number | null;
-            /** Spent */
-            spent: number;
-            /** Best */
-            best: string | number | (string | number)[] | null;
-            leader: components["schemas"]["Leader"];
-            /** Leader Since */
-            leader_since: string | null;
-            /** Done */
-            done: boolean;
-            /** Events */
-            events: number;
-            /** Reward Warning */
-            reward_warning: string | null;
-            /**
-             * Direction
-             * @enum {string}
-             */
-            direction: "max" | "min";
-            rules: components["schemas"]["RulesNow"];
-            evidence: components["schemas"]["Evidence"] | null;
-            /** Remarks */
-            remarks: string[];
-            lift: components["schemas"]["Comparison"] | null;
-            /** Lift Until */
-            lift_until: string | null;
-            /** Agreement */
-            agreement: number | null;
-            shadow: components["schemas"]["ShadowEstimate"] | null;
-            /** Segments */
-            segments: components["schemas"]["SegmentStatus"][];
-            /** Rho */
-            rho: number | null;
-            /** Broken Guardrails */
-            broken_guardrails: number;
-            /** Guardrails */
-            guardrails: string[];
-            /** Clock Refusal */
-            clock_refusal: string | null;
-            /**
-             * Intervals
-             * @enum {string}
-             */
-            intervals: "at all times" | "fixed-time";
-            /** Rules In Words */
-            rules_in_words: {
-                [key: string]: string;
-            };
-            /** Objective Name */
-            objective_name: string;
-            /** Lead Name */
-            lead_name: string;
-            /** Arms Count */
-            arms_count: number;
-            /** Confidence */
-            confidence: number;
-            /** Periods Per Year */
-            periods_per_year: number | null;
-            /** Rewards To Decide */
-            rewards_to_decide: number | null;
-            gain: components["schemas"]["Estimate"] | null;
-            /** Can Evaluate */
-            can_evaluate: boolean;
-            /** Missing */
-            missing: (number | null)[];
-            series: components["schemas"]["Series"];
-            /** Waiting */
-            waiting: components["schemas"]["Decision"][];
-            decisions_per_day: components["schemas"]["Estimate"] | null;
-            rewards_per_day: components["schemas"]["Estimate"] | null;
-            verdict: components["schemas"]["Verdict"];
         };
         /**
          * Weight
@@ -2495,28 +2152,6 @@ export interface operations {
             };
         };
     };
-    activity_api_campaigns__name__activity_get: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Activity"];
-                };
-            };
-        };
-    };
     log_api_campaigns__name__log_get: {
         parameters: {
             query?: {
@@ -2640,81 +2275,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Evaluation"];
-                };
-            };
-        };
-    };
-    view_api_campaigns__name__view_get: {
-        parameters: {
-            query?: {
-                /** @description to annualise Sharpe ratios */
-                periods_per_year?: number | null;
-            };
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["View"];
-                };
-            };
-        };
-    };
-    overview_api_overview_get: {
-        parameters: {
-            query?: {
-                /** @description part of the name */
-                search?: string;
-                /** @description only names after this one */
-                after?: string;
-                /** @description maximum number */
-                count?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Overview"];
-                };
-            };
-        };
-    };
-    stream_api_stream_get: {
-        parameters: {
-            query?: {
-                /** @description only this one */
-                campaign?: string | null;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
                 };
             };
         };

@@ -48,7 +48,6 @@ class Served:
     def __init__(self, app):
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        self._state = app.app.state.service
         self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on", ws="none"))
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -57,14 +56,12 @@ class Served:
 
     def _run(self):
         with asyncio.Runner(loop_factory=self._server.config.get_loop_factory()) as runner:
-            self._loop = runner.get_loop()
             runner.run(self._server.serve([self._socket]))
 
     def stop(self):
         """End it; again: nothing happens."""
         if not self._thread.is_alive():
             return
-        self._loop.call_soon_threadsafe(self._state.closing.set)
         self._server.should_exit = True
         self._thread.join(20)
         assert not self._thread.is_alive()

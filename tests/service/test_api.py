@@ -108,30 +108,6 @@ def test_another_policy_is_evaluated_through_the_service(served, store, http):
         assert 400 <= answer.status_code < 500, answer.text
 
 
-def test_streams_say_what_changed_and_end_with_the_service(served, store):
-    import http.client
-
-    connection = http.client.HTTPConnection(served.url.removeprefix("http://"), timeout=20)
-    connection.connect()
-    connection.request("GET", "/api/stream?campaign=desks", headers={"Authorization": f"Bearer {'r' * 40}"})
-    response = connection.getresponse()
-
-    def until(words):
-        while True:
-            line = response.readline().decode()
-            assert line, "the stream ended"
-            if words in line:
-                return line
-
-    assert '"desks": 0' in until("data:")
-    store.campaign("desks").ask()
-    assert '"desks": 1' in until("data:")
-    served.stop()
-    while response.readline():
-        pass
-    connection.close()
-
-
 def test_a_body_that_is_not_called_json_is_refused_with_the_remedy(http):
     answer = http.post("/api/campaigns", content='{"name": "a", "policy": "SF-UCB", "L": 1, "arms": 2}')
     assert answer.status_code == 422

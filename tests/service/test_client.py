@@ -49,7 +49,6 @@ def test_the_client_has_the_methods_of_a_campaign(served, store):
             lambda: [(entry.seq, entry.kind, entry.arm, entry.reward) for entry in campaign.log(count=7, before=12)],
             lambda: [entry.decision for entry in campaign.log(search="k")][-1],
             lambda: campaign.numbers_of(["k", "unknown"]),
-            lambda: campaign.activity().counts["rewarded"].sum(axis=0).tolist(),
             lambda: campaign.accept_clock(),
             lambda: campaign.evaluate(POLICY),
             lambda: campaign.agent().estimates()["value"],
@@ -82,7 +81,7 @@ def test_the_client_has_the_methods_of_a_campaign(served, store):
 
 
 #: What a campaign in a store at hand can do besides: what other processes on the same machine need.
-_AT_HAND = {"commit", "notify", "signed_export"}
+_AT_HAND = {"activity", "commit", "notify", "signed_export"}
 
 
 def test_the_client_has_the_signatures_of_a_campaign():

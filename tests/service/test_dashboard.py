@@ -1,4 +1,4 @@
-"""The dashboard in a real browser, as a person uses it; and how it is warmed."""
+"""The dashboard in a real browser, as a person uses it."""
 
 import re
 import time
@@ -10,7 +10,7 @@ import pytest
 import sharpe_bandits as sb
 from tests.hostile import NAMES
 
-from .conftest import ARMS, POLICY, READER, WRITER
+from .conftest import READER, WRITER
 
 
 @pytest.fixture
@@ -76,21 +76,6 @@ def test_a_person_s_path(page, store):
     with page.expect_download() as download:
         page.click("#csv")
     assert "order-7" in download.value.path().read_text()
-
-
-def test_a_page_without_server_sent_events_looks_by_itself(browser, served, store):
-    """Where something between browser and service does not let streams through."""
-    campaign = store.campaign("desks")
-    context = browser.new_context()
-    page = context.new_page()
-    page.base = served.url
-    page.route("**/api/stream*", lambda route: route.abort())
-    sign_in(page, READER, "/campaign/desks")
-    page.wait_for_selector("figure[data-chart=lost] svg")
-    until(page, "document.querySelector('#live').textContent.includes('polling every five seconds')")
-    campaign.tell(campaign.ask(), 0.25)
-    until(page, "document.querySelector('[data-fact=rewards]').textContent === '1'")
-    context.close()
 
 
 def test_a_reader_cannot_write(page, store):
@@ -316,14 +301,3 @@ def test_a_damaged_campaign_says_so_and_does_not_hide_others(page, store, served
     page.wait_for_url("**/broken")
     assert "Unreadable data" in page.inner_text("h1")
     assert "description of the campaign" in page.inner_text("[role=alert]")
-
-
-def test_one_damaged_campaign_does_not_keep_others_from_being_warmed(app, store):
-    from sharpe_bandits.service.dashboard import warm
-
-    for name in ("a", "z"):
-        store.campaign(name, policy=POLICY, arms=ARMS).ask()
-    with store._storage.engine.connect() as connection:
-        connection.exec_driver_sql("UPDATE sharpe_bandits_campaigns SET settings = '{' WHERE name = 'desks'")
-    warm(app.app)
-    assert sorted(app.app.state.views) == ["a", "z"]

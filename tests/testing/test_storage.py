@@ -23,10 +23,6 @@ class Memory:
         rows = sorted((row for row in self.rows if name in (None, row.name)), key=lambda row: row.name)
         return [row for row in rows if search.lower() in row.name.lower() and row.name > after][:count]
 
-    def changes(self, since):
-        kept = [(row.name, self.kept[row.id]) for row in self.rows]
-        return {name: len(records.past) for name, records in kept if records.clock >= since}
-
     def create(self, name, settings, snapshot):
         with self.lock:
             if not self.campaigns(name):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
 from typing import Annotated, Any
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Query, Request
-from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.background import BackgroundTask
 
 from .._support.files import from_json
@@ -28,13 +26,6 @@ from .problems import MEDIA_TYPE, problem_of
 from .state import CampaignHandle, ServiceState
 from .view import View
 
-#: Seconds after which a stream ends; the browser opens it again, with its cookie.
-_STREAM = 600.0
-#: Seconds between keep-alive comments in a stream.
-_PATIENCE = 15.0
-
-#: Parts of a campaign's activity that are tables.
-ACTIVITY_TABLES = ("counts", "features")
 #: Campaigns on a page of the overview.
 PAGE = 25
 
@@ -63,7 +54,7 @@ def _of_type(media_type: str) -> type[Response]:
     return type("File", (Response,), {"media_type": media_type})
 
 
-_CSV, _PARQUET, _EVENTS = "text/csv", "application/vnd.apache.parquet", "text/event-stream"
+_CSV, _PARQUET = "text/csv", "application/vnd.apache.parquet"
 
 router = APIRouter(prefix="/api", responses=_PROBLEMS)
 
@@ -360,19 +351,6 @@ def numbers(handle: Handle, body: models.KeysBody) -> Response:
     return answer({"numbers": handle.reader.numbers_of(body.keys)})
 
 
-@router.get(
-    "/campaigns/{name}/activity",
-    summary="Counts of events and sums of rewards over time",
-    response_model=models.ActivityModel,
-)
-def activity(handle: Handle) -> Response:
-    """In at most 240 intervals of equal length, a row each, with a column per arm."""
-    counts = handle.reader.activity()
-    numbers = {name: getattr(counts, name) for name in ("start", "width", "centre", "seq")}
-    tables = {name: {key: table.tolist() for key, table in getattr(counts, name).items()} for name in ACTIVITY_TABLES}
-    return answer({**numbers, **tables})
-
-
 @router.get("/campaigns/{name}/log", summary="The audit log, newest entry first", response_model=models.Log)
 def log(
     handle: Handle,
@@ -435,13 +413,13 @@ async def evaluation(
     return answer(await aside_of(request).long(exports.evaluate, handle.reader.name, other))
 
 
-@router.get("/campaigns/{name}/view", summary="Data of the dashboard", response_model=models.ViewModel)
+@router.get("/campaigns/{name}/view", include_in_schema=False)
 def view(
     request: Request,
     handle: Handle,
     periods_per_year: float | None = Query(None, gt=0, le=1e6, description="to annualise Sharpe ratios"),
 ) -> Response:
-    """Aggregated on the server: its size does not grow with the campaign."""
+    """Data of the dashboard, aggregated: its size does not grow with the campaign."""
     return answer(view_of(request.app, handle).to_dict(periods_per_year))
 
 
@@ -451,14 +429,14 @@ def view_of(app: FastAPI, handle: CampaignHandle) -> View:
     return views.setdefault(handle.reader.name, View(handle.reader))
 
 
-@router.get("/overview", summary="Data of the list of campaigns, page by page", response_model=models.Overview)
+@router.get("/overview", include_in_schema=False)
 def overview(
     request: Request,
     search: Search = "",
     after: After = "",
     count: int = Query(PAGE, ge=1, le=200, description="maximum number"),
 ) -> Response:
-    """For each campaign: decisions, pending, expired, the best arm and its confidence, decisions over time."""
+    """Data of the list of campaigns: decisions, pending, expired, the best arm, decisions over time."""
     state, summaries = state_of(request), []
     entries, following = visible(request, search, after, count)
     for entry in entries:
@@ -467,25 +445,3 @@ def overview(
         except SharpeBanditsError as error:  # an unreadable campaign does not hide the others
             summaries.append({"name": entry.name, "policy": entry.policy, "problem": str(error)})
     return answer({"campaigns": summaries, "next": following})
-
-
-@router.get("/stream", summary="Server-sent events: which campaigns changed", response_class=_of_type(_EVENTS))
-async def stream(
-    request: Request, campaign: str | None = Query(None, max_length=200, description="only this one")
-) -> Response:
-    """A "changed" event with names and numbers of events, at most once per second."""
-    state, token = state_of(request), request.scope["token"]
-    state.check_room()
-
-    async def changes() -> AsyncIterator[str]:
-        seen: dict[str, int] = {}
-        end = asyncio.get_running_loop().time() + _STREAM
-        with state.watched():
-            yield "retry: 2000\n\n"
-            while not state.closing.is_set() and asyncio.get_running_loop().time() < end:
-                changed = await state.watch(seen, _PATIENCE)
-                seen |= changed
-                changes = {n: count for n, count in changed.items() if campaign in (None, n) and token.sees(n)}
-                yield f"event: changed\ndata: {json.dumps(changes)}\n\n" if changes else ": alive\n\n"
-
-    return StreamingResponse(changes(), media_type=_EVENTS)

@@ -23,8 +23,6 @@ from .problems import problem, problem_of
 from .security import COOKIE, Gate, Guard, Token, problem_response, read_tokens
 from .state import ServiceState
 
-#: Maximum number of seconds for which the service aggregates logs before it listens.
-WARMING = 5.0
 #: Seconds between looks at the token file.
 REREAD_SECONDS = 2.0
 #: Requests per second and token.
@@ -67,15 +65,12 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        warming = asyncio.create_task(asyncio.to_thread(dashboard.warm, app))  # so that first views are fast
-        await asyncio.wait([warming], timeout=WARMING)
         rereading = asyncio.create_task(_reread(token_file, guard)) if token_file else None
         yield
         if rereading is not None:
             rereading.cancel()
         app.state.aside.close()
         await state.close()
-        await warming
 
     app = _Application(
         title="sharpe-bandits",

@@ -21,7 +21,6 @@ from ..confidence_sequences import Evidence, Leader
 from ..errors import ConflictError, InvalidInputError, SharpeBanditsError, StoreError, shown, unknown
 from ..live.agents import Agent
 from ..live.campaigns import requests
-from ..live.campaigns.activity import Activity
 from ..live.campaigns.comparison import Comparison, ShadowEstimate
 from ..live.campaigns.interface import CampaignInterface
 from ..live.campaigns.records import (
@@ -497,16 +496,6 @@ class RemoteCampaign(CampaignInterface):
         for begin in range(0, len(keys), MAX_BATCH):
             numbers |= self._request("POST", "/numbers", {"keys": keys[begin : begin + MAX_BATCH]})["numbers"]
         return numbers
-
-    def activity(self, known: Activity | None = None) -> Activity:
-        import numpy as np
-
-        content = self._request("GET", "/activity")
-        tables = {
-            name: {key: np.array(table, float) for key, table in content[name].items()}
-            for name in ("counts", "features")
-        }
-        return Activity(**{**content, **tables})
 
     def _decisions_made(self) -> int:
         return self.status().decisions

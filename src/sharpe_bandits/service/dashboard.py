@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 from .. import __version__
 from ..errors import SharpeBanditsError
 from ..live.campaigns.settings import optional_settings
-from .api import PAGE, campaign_of, state_of, view_of, visible
+from .api import PAGE, campaign_of, state_of, visible
 from .security import COOKIE, SESSION_LENGTH, Guard, cookie_of
 
 _HERE = Path(__file__).parent
@@ -54,17 +53,6 @@ def wants_page(request: Request) -> bool:
 def problem_page(request: Request, problem: dict[str, Any]) -> Response:
     """A page that says what is wrong."""
     return _page(request, "problem.html", problem["status"], problem=problem)
-
-
-def warm(app: FastAPI) -> None:
-    """Aggregate the logs of the first page of campaigns in advance, so that first views are fast."""
-    state = app.state.service
-    with suppress(SharpeBanditsError):  # reported when a page is handle
-        for entry in state.store.campaigns(count=PAGE):
-            if state.closing.is_set():
-                return
-            with suppress(SharpeBanditsError):  # an unreadable campaign does not stop the others
-                view_of(app, state.handle(entry.name)).summary()
 
 
 def add(app: FastAPI) -> None:
@@ -117,8 +105,9 @@ async def _ready(request: Request) -> Response:
     return JSONResponse({"ok": True, "campaigns_refused": refused})
 
 
-def _metrics(request: Request) -> Response:
-    content = state_of(request).observer.metrics(request.scope["token"].sees)
+async def _metrics(request: Request) -> Response:
+    state = state_of(request)
+    content = state.observer.metrics(await state.statuses(request.scope["token"]))
     return Response(content, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, create_model
@@ -16,7 +15,6 @@ from ..live.campaigns.records import CIRCUMSTANCES, MEASURES, Decision, Entry, E
 from ..live.campaigns.rules import Rules
 from ..live.campaigns.settings import optional_settings
 from ..live.campaigns.status import ArmStatus, Status
-from ..results.metrics import Estimate
 
 #: A reward, or another number.
 Number = StrictInt | StrictFloat
@@ -188,10 +186,6 @@ Problem = _answer("Problem", "RFC 9457 problem details.", type=str, title=str, s
 Refusal = _answer("Refusal", "A reward that was refused.", place=int, decision=int | str, problem=Problem)
 Weight = _answer("Weight", "The weight of an arm.", arm=Arm, weight=float)
 _ArmStatus = _answer("ArmStatus", "The state of an arm.", ArmStatus, arm=Arm)
-_ArmView = _answer(
-    "ArmView", "An arm on the dashboard.", ArmStatus, arm=Arm, sharpe=float | None, sharpe_interval=list[float] | None,
-    standard_deviation_error=float | None, best_probability=float | None, heavy_tailed=bool,
-)  # fmt: skip
 _Leader = _answer("Leader", "The leading arm, its rival, and its lead.", Leader)
 _LogEntry = _answer("LogEntry", "An event of a campaign.", LogEntry)
 _RulesNow = _answer("RulesNow", "What a campaign goes by now.", Rules, suspended=list[Arm])
@@ -207,35 +201,8 @@ Log = _answer("Log", "Entries of the log.", entries=list[_LogEntry])
 Verified = _answer("Verified", "A verification.", Verification, ok=bool)
 AgentState = _answer("AgentState", "An agent, as JSON in a text.", agent=str)
 Verdict = _answer("Verdict", "What to do now.", verdict=str, number=str, next=str, state=Literal["act", "early"])
-Summary = _answer(
-    "Summary", "A campaign in the overview.", name=str, policy=str, best=Arm | list[Arm] | None, done=bool,
-    verdict=Verdict, leader_since=datetime | None, decisions_per_day=Estimate | None, decisions=int, rewards=int,
-    pending=int, expired=int, arms_count=int, events=int, last=float | None, spark=list[float],
-)  # fmt: skip
-Unreadable = _answer("Unreadable", "A campaign that cannot be read.", name=str, policy=str, problem=str)
-Overview = _answer("Overview", "Summaries of campaigns.", campaigns=list[Summary | Unreadable], next=str | None)
 _parts: dict[str, Any] = {"leader": _Leader, "rules": _RulesNow}
 StatusModel = _answer(
     "Status", "The state of a campaign.", Status, arms=list[_ArmStatus], settings=dict[str, Any], **_parts
 )
-Table = list[list[float | None]]
-ActivityModel = _answer(
-    "Activity", "Counts of events and sums of rewards, a row per interval and a column per arm.", start=float,
-    width=float, centre=float, seq=int, counts=dict[str, Table], features=dict[str, Table],
-)  # fmt: skip
-_Numbers = list[float | None]
-_Series = _answer(
-    "Series", "What the charts of the dashboard show, in intervals of equal length.", start=float, width=float,
-    arms=list[str], asked=list[list[float]], value=list[_Numbers], value_low=list[_Numbers], value_high=list[_Numbers],
-    reward=_Numbers, reward_error=_Numbers, pending=_Numbers, late=_Numbers, expired=_Numbers, cancelled=_Numbers,
-    exploration=_Numbers, last=float | None,
-)  # fmt: skip
-ViewModel = _answer(
-    "View", "What the page of a campaign shows.", Status, arms=list[_ArmView], **_parts, rules_in_words=dict[str, str],
-    objective_name=str, lead_name=str, arms_count=int, confidence=float,
-    intervals=Literal["at all times", "fixed-time"], periods_per_year=float | None,
-    rewards_to_decide=int | None, gain=Estimate | None, can_evaluate=bool,
-    missing=list[int | None], series=_Series, waiting=list[DecisionModel], decisions_per_day=Estimate | None,
-    rewards_per_day=Estimate | None, verdict=Verdict,
-)  # fmt: skip
 EvaluationModel = _answer("Evaluation", "What another policy would have earned.", Evaluation, sentence=str)

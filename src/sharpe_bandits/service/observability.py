@@ -1,7 +1,4 @@
-"""What operators see of the service: metrics for Prometheus, and a log with one JSON object per line.
-
-Names of campaigns are labels of at most ``CAMPAIGNS`` campaigns, so that the number of time series is bounded.
-"""
+"""What operators see of the service: metrics for Prometheus, and a log with one JSON object per line."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import random
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -20,12 +17,9 @@ import numpy as np
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-from ..errors import SharpeBanditsError
-from ..live.campaigns import Campaign
+from ..live.campaigns.status import Status
 from ..live.campaigns.webhooks import outcomes
 
-#: Maximum number of campaigns with metrics of their own.
-CAMPAIGNS = 100
 #: Maximum number of failed requests that are logged per second; the next line tells how many were not.
 _LINES = 10
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -62,10 +56,9 @@ def configure_log(level: str) -> None:
 
 
 class Observer:
-    """Counts and logs requests and commits; the state of the open ``campaigns`` is part of the metrics."""
+    """Counts and logs requests and commits."""
 
-    def __init__(self, campaigns: Callable[[], Iterable[Campaign]]) -> None:
-        self._campaigns = campaigns
+    def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
         prefix: dict[str, Any] = {"namespace": "sharpe_bandits", "registry": registry}
         requests = Counter("requests", "Requests", ["method", "route", "status"], **prefix)
@@ -137,42 +130,38 @@ class Observer:
         self._left_out += self._lines > _LINES
         return self._lines <= _LINES
 
-    def metrics(self, sees: Callable[[str], bool]) -> bytes:
-        """All metrics in Prometheus' text format, with those of the campaigns that ``sees`` admits."""
-        gauges: Any = SimpleNamespace(collect=lambda: [_webhooks(), *self._of_campaigns(sees)])
+    def metrics(self, statuses: Iterable[Status]) -> bytes:
+        """All metrics in Prometheus' text format, with those of campaigns."""
+        gauges: Any = SimpleNamespace(collect=lambda: [_webhooks(), *_of_campaigns(statuses)])
         return generate_latest(self._registry) + generate_latest(gauges)
 
-    def _of_campaigns(self, sees: Callable[[str], bool]) -> Iterable[GaugeMetricFamily]:
-        """The state of open campaigns."""
-        described = {
-            "decisions": "Decisions made",
-            "rewards": "Decisions with a reward",
-            "pending": "Decisions that wait for a reward",
-            "expired": "Decisions whose lease ran out without a reward",
-            "clock_refused": "1 while nothing is recorded, because the clock of the store went back or jumped forward",
-            "broken_guardrails": "Guardrails that are broken now, counted per arm",
-            "leader_share": "Share of the pulls that went to the leading arm",
-            "policy_share": "Probability with which the policy decides; 0 if the campaign is paused or in shadow mode",
+
+def _of_campaigns(statuses: Iterable[Status]) -> Iterable[GaugeMetricFamily]:
+    described = {
+        "decisions": "Decisions made",
+        "rewards": "Decisions with a reward",
+        "pending": "Decisions that wait for a reward",
+        "expired": "Decisions whose lease ran out without a reward",
+        "clock_refused": "1 while nothing is recorded, because the clock of the store went back or jumped forward",
+        "broken_guardrails": "Guardrails that are broken now, counted per arm",
+        "leader_share": "Share of the pulls that went to the leading arm",
+        "policy_share": "Probability with which the policy decides; 0 if the campaign is paused or in shadow mode",
+    }
+    gauges = {
+        key: GaugeMetricFamily(f"sharpe_bandits_campaign_{key}", text, labels=["campaign"])
+        for key, text in described.items()
+    }
+    for status in statuses:
+        pulls = sum(arm.pulls for arm in status.arms)
+        leading = sum(arm.pulls for arm in status.arms if arm.arm == status.leader.arm)
+        computed = {
+            "clock_refused": float(status.clock_refusal is not None),
+            "leader_share": leading / pulls if pulls else 0.0,
+            "policy_share": status.rules["share"] if status.rules["mode"] == "live" else 0.0,
         }
-        gauges = {
-            key: GaugeMetricFamily(f"sharpe_bandits_campaign_{key}", text, labels=["campaign"])
-            for key, text in described.items()
-        }
-        for campaign in [one for one in self._campaigns() if sees(one.name)][:CAMPAIGNS]:
-            try:
-                status = campaign.status()
-            except SharpeBanditsError:  # counted as failed requests, and by /health/ready
-                continue
-            pulls = sum(arm.pulls for arm in status.arms)
-            leading = sum(arm.pulls for arm in status.arms if arm.arm == status.leader.arm)
-            computed = {
-                "clock_refused": float(status.clock_refusal is not None),
-                "leader_share": leading / pulls if pulls else 0.0,
-                "policy_share": status.rules["share"] if status.rules["mode"] == "live" else 0.0,
-            }
-            for key, gauge in gauges.items():
-                gauge.add_metric([campaign.name], computed[key] if key in computed else getattr(status, key))
-        return gauges.values()
+        for key, gauge in gauges.items():
+            gauge.add_metric([status.name], computed[key] if key in computed else getattr(status, key))
+    return gauges.values()
 
 
 def _webhooks() -> CounterMetricFamily:

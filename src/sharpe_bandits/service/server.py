@@ -19,7 +19,6 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ..errors import InvalidInputError
 from .security import Gate
-from .state import ServiceState
 
 #: Seconds that requests have to finish at shutdown, and after which the process ends even if the store does not answer:
 #: what is not committed by then was not acknowledged.
@@ -96,21 +95,19 @@ def _spare_the_collector() -> None:
 
 
 class _Server(uvicorn.Server):
-    """Ends the event streams of pages first, which would not end on their own."""
+    """Says when it has started, and ends in bounded time."""
 
-    def __init__(self, config: uvicorn.Config, state: ServiceState, started: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
         super().__init__(config)
-        self._state, self._started = state, started
+        self._started = started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self._loop = asyncio.get_running_loop()
         if self.started:
             _spare_the_collector()
             self._started()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._loop.call_soon_threadsafe(self._state.closing.set)
         watchdog = threading.Timer(_LAST, os._exit, (1,))
         watchdog.daemon = True
         watchdog.start()
@@ -161,7 +158,7 @@ def run(
         ssl_keyfile=key,
     )
     scheme = "https" if certificate else "http"
-    server = _Server(config, app.app.state.service, lambda: started(f"{scheme}://{address}:{port}"))
+    server = _Server(config, lambda: started(f"{scheme}://{address}:{port}"))
     with listening, suppress(KeyboardInterrupt):  # raised again once everything is finished
         server.run([listening])
     return 0 if server.started else 1

@@ -1,28 +1,24 @@
-"""The state that routes share: open campaigns, their group commits, and notification of changes."""
+"""The state that routes share: open campaigns, their group commits, and what operators see of them."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import suppress
 from typing import NamedTuple
 
-from ..errors import StoreError
+from ..errors import SharpeBanditsError, StoreError, UnreadableDataError
 from ..live.campaigns import Campaign, Store
+from ..live.campaigns.status import Status
 from .group_commit import GroupCommit
 from .observability import Observer
+from .security import Token
 
-#: Seconds between polls of the store while there are watchers.
-POLL_SECONDS = 1.0
-#: Seconds by which the clock of a store may differ from that of the service for pages to be updated at once.
-CLOCK_DIFFERENCE = 300.0
 #: Seconds in which a store must answer to be called ready.
 READY_SECONDS = 2.0
-#: Maximum number of concurrent streams.
-MAX_WATCHERS = 200
+#: Maximum number of campaigns with metrics of their own.
+METRICS_CAMPAIGNS = 100
 
 
 class CampaignHandle(NamedTuple):
@@ -37,18 +33,12 @@ class ServiceState:
 
     def __init__(self, store: Store, group: int = 256) -> None:
         self.store = store
-        self.closing = asyncio.Event()
         self._group = group
         self._handles: dict[str, CampaignHandle] = {}
         self._opening = threading.Lock()
         self._threads = ThreadPoolExecutor(1 if store.single_writer else 8, "commit")
         self._turn = asyncio.Lock()
-        #: Number of events by campaign, as of the last poll.
-        self.events: dict[str, int] = {}
-        self._watchers, self._polled = 0, 0.0
-        self._polling: asyncio.Task[None] | None = None
-        self._changed = asyncio.Condition()
-        self.observer = Observer(lambda: [handle.reader for handle in list(self._handles.values())])
+        self.observer = Observer()
 
     def _committed(self, size: int, seconds: float) -> None:
         self.observer.group_size.observe(size)
@@ -65,9 +55,28 @@ class ServiceState:
                 await asyncio.to_thread(self.store.ping)
         except TimeoutError:
             raise StoreError(f"the store does not answer within {READY_SECONDS:g} seconds") from None
-        if self.closing.is_set():
-            raise StoreError("the service is shutting down")
         return sum(handle.commits.refused for handle in list(self._handles.values()))
+
+    async def statuses(self, token: Token) -> list[Status]:
+        """Of the campaigns that a token sees, those in use first; none while the store is not ready: metrics of the
+        service itself matter most then.
+        """
+        try:
+            await self.check_ready()
+        except StoreError:
+            return []
+        return await asyncio.to_thread(self._statuses, token)
+
+    def _statuses(self, token: Token) -> list[Status]:
+        statuses: list[Status] = []
+        try:
+            names = [*self._handles, *(entry.name for entry in self.store.campaigns(count=METRICS_CAMPAIGNS))]
+            for name in [name for name in dict.fromkeys(names) if token.sees(name)][:METRICS_CAMPAIGNS]:
+                with suppress(UnreadableDataError):
+                    statuses.append(self.handle(name).reader.status())
+        except SharpeBanditsError:  # counted as failed requests, and by /health/ready
+            pass
+        return statuses
 
     async def open(self, name: str) -> CampaignHandle:
         """The campaign of this name."""
@@ -86,58 +95,7 @@ class ServiceState:
 
     async def close(self) -> None:
         """Finish accepted requests, and close the store."""
-        self.closing.set()
         for handle in list(self._handles.values()):
             await handle.commits.finish()
-        if self._polling is not None:
-            self._polling.cancel()
         self._threads.shutdown()
         self.store.close()
-
-    async def watch(self, seen: dict[str, int], patience: float) -> dict[str, int]:
-        """Campaigns that differ from ``seen``, with their numbers of events; empty after ``patience`` seconds."""
-        if self._polling is None or self._polling.done():
-            self._polling = asyncio.create_task(self._poll())
-
-        def changes() -> dict[str, int]:
-            return {name: count for name, count in self.events.items() if seen.get(name) != count}
-
-        try:
-            async with asyncio.timeout(patience), self._changed:
-                await self._changed.wait_for(lambda: changes() or self.closing.is_set())
-        except TimeoutError:
-            return {}
-        return changes()
-
-    def check_room(self) -> None:
-        """Raise if there are too many watchers."""
-        if self._watchers >= MAX_WATCHERS:
-            raise StoreError(f"{MAX_WATCHERS} pages are already open; close some, or reload from time to time")
-
-    @contextmanager
-    def watched(self) -> Iterator[None]:
-        """Count a watcher for the duration of the context."""
-        self._watchers += 1
-        try:
-            yield
-        finally:
-            self._watchers -= 1
-
-    async def _poll(self) -> None:
-        """Poll the store every second while there are watchers."""
-        while self._watchers and not self.closing.is_set():
-            try:
-                began = time.time()
-                # The store's clock may differ from ours by some seconds.
-                self.events |= await asyncio.to_thread(self.store.changes, self._polled - CLOCK_DIFFERENCE)
-                self._polled = began
-            except Exception:  # a damaged or unavailable store: pages find out when they read
-                self._polled = 0.0
-            async with self._changed:
-                self._changed.notify_all()
-            try:
-                await asyncio.wait_for(self.closing.wait(), POLL_SECONDS)
-            except TimeoutError:
-                continue
-        async with self._changed:
-            self._changed.notify_all()

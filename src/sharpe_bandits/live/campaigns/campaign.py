@@ -292,6 +292,9 @@ class Campaign(CampaignInterface):
         return Agent.from_json(self._look(lambda state: state.agent.to_json()))
 
     def activity(self, known: Activity | None = None) -> Activity:
+        """Counts of events and sums of rewards in at most 240 intervals; ``known``, the result of an earlier call, is
+        updated by reading only new events.
+        """
         agent = self.agent()
         estimates = agent.estimates()
         means = [(n, estimates[arm][0]) for arm, n in agent.pulls.items() if n > 0]

@@ -257,10 +257,6 @@ class Database(ABC):
         rows = self._select(f"{statement}{self.by_code_point} LIMIT ?", *arguments, _ALL if count is None else count)
         return list(map(CampaignRow._make, rows))
 
-    def changes(self, since: float) -> dict[str, int]:
-        """Numbers of events of campaigns with one since then."""
-        return dict(self._select(f"SELECT name, events FROM {_CAMPAIGNS} WHERE clock >= ?", since))
-
     def _select(self, text: str, *arguments: Any) -> list[Any]:
         statement = self.sql(text)
         return self._transaction(

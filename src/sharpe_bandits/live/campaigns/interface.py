@@ -10,7 +10,6 @@ from ..._support.validation import whole
 from ...errors import InvalidInputError, SharpeBanditsError, shown
 from ...policies.base import Policy
 from ..agents import Agent
-from .activity import Activity
 from .records import Decision, Evaluation, LogEntry, Verification, plain_details
 from .requests import (
     MAX_BATCH,
@@ -339,12 +338,6 @@ class CampaignInterface(ABC):
     @abstractmethod
     def numbers_of(self, keys: Iterable[str]) -> dict[str, int]:
         """Numbers of the decisions with these keys; unknown keys are left out."""
-
-    @abstractmethod
-    def activity(self, known: Activity | None = None) -> Activity:
-        """Counts of events and sums of rewards in at most 240 intervals; ``known``, the result of an earlier call, is
-        updated by reading only new events, if the campaign is in a store at hand.
-        """
 
     @abstractmethod
     def _do(self, request: Request) -> Any:

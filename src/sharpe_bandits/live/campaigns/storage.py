@@ -166,9 +166,6 @@ class Storage(Protocol):
         and come after ``after``; at most ``count``.
         """
 
-    def changes(self, since: float) -> dict[str, int]:
-        """Numbers of events of the campaigns with an event, or created, not earlier than ``since``, by name."""
-
     def create(self, name: str, settings: str, snapshot: str) -> None:
         """Create a campaign with its initial snapshot; nothing changes if there is one with this name."""
 

@@ -99,10 +99,6 @@ class Store:
         rows = self._storage.campaigns(search=search, after=after, count=count)
         return [Entry(row.name, _policy_name(row.settings), utc_time(row.created), row.events) for row in rows]
 
-    def changes(self, since: float) -> dict[str, int]:
-        """Numbers of events of campaigns that changed at or after a time, in seconds since 1970, by name."""
-        return self._storage.changes(since)
-
     def ping(self) -> None:
         """Raise :class:`StoreError` if the database does not answer, or can only be read."""
         getattr(self._storage, "ping", self._storage.campaigns)()

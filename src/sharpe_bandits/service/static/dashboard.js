@@ -1,4 +1,4 @@
-/* Live pages of campaigns: when server-sent events report a change, the page fetches the data and draws it. */
+/* Live pages of campaigns: when a campaign has new events, the page fetches the data and draws it. */
 "use strict";
 
 (() => {
@@ -135,32 +135,32 @@
     table.tBodies[0].append(...rows.map(([, row]) => row));
   }
 
-  /* Calls refresh when the store changes: by server-sent events, or every five seconds if they do not arrive. */
+  /* Calls refresh when the list of campaigns at an address has changed: looks every two seconds while the page is seen. */
   function follow(address, refresh) {
     const live = $("#live");
-    let timer = null, busy = false, again = false;
-    const run = async () => {
-      if (busy) { again = true; return; }
+    let known = null, busy = false, again = false;
+    const look = async () => {
+      if (busy || document.hidden) return;
       busy = true;
-      try { await refresh(); } catch (error) { live.textContent = error.message; live.className = "live off"; }
+      try {
+        const now = JSON.stringify(await api(address));
+        if (now !== known || again) { again = false; await refresh(); }
+        known = now;
+        live.textContent = "live";
+        live.className = "live on";
+      } catch (error) { live.textContent = error.message; live.className = "live off"; }
       busy = false;
-      if (again) { again = false; setTimeout(run, 300); }
     };
-    const poll = () => { timer = timer || setInterval(run, 5000); };
-    run();
-    const source = new EventSource(address);
-    source.addEventListener("open", () => { clearInterval(timer); timer = null; live.textContent = "live"; live.className = "live on"; });
-    source.addEventListener("changed", () => { if (!document.hidden) run(); else again = true; });
-    source.addEventListener("error", () => { live.textContent = "not connected; polling every five seconds"; live.className = "live off"; poll(); });
-    document.addEventListener("visibilitychange", () => { if (!document.hidden && again) { again = false; run(); } });
-    setTimeout(() => { if (source.readyState !== EventSource.OPEN) poll(); }, 4000);
-    return run;
+    look();
+    setInterval(look, 2000);
+    document.addEventListener("visibilitychange", look);
+    return () => { again = true; look(); };
   }
 
   function home() {
     const table = $("#campaigns");
     if (!table) return;
-    follow("/api/stream", async () => {
+    follow(`/api/campaigns?count=25&${location.search.slice(1)}`, async () => {
       const { campaigns } = await api(`/api/overview${location.search}`);
       renew(table, campaigns.map((c) => {
         const row = document.createElement("tr"), head = cell(row, "", "", true), link = document.createElement("a");
@@ -368,7 +368,7 @@
       if (!paging) await entries(false);
     }
 
-    const refresh = follow(`/api/stream?campaign=${encodeURIComponent(name)}`, draw);
+    const refresh = follow(`/api/campaigns?search=${encodeURIComponent(name)}`, draw);
     $("#periods").addEventListener("submit", (event) => {
       event.preventDefault();
       periods = $("#ppy").value;
