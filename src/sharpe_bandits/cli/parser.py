@@ -7,8 +7,9 @@ import ast
 import difflib
 import re
 import shlex
-from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import signature
+from typing import Any, Literal, NoReturn, get_args, get_origin
 
 from .._support.files import to_json
 from ..errors import InvalidInputError
@@ -135,6 +136,51 @@ class Parser(argparse.ArgumentParser):
 def _similar(name: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     return f": did you mean {near[0]}?" if near else ""
+
+
+def add_options(
+    parser: argparse._ActionsContainer, of: Callable[..., Any], options: Mapping[str, str], required: bool = False
+) -> None:
+    """Add options for parameters of a function, which has their types, choices and defaults.
+
+    A key is the option as usage has it: ``--seed N``, ``--full``, ``--date COLUMN ...`` for several values. With
+    ``required``, those without a default have to be given.
+    """
+    parameters = signature(of, eval_str=True).parameters
+    for usage, words in options.items():
+        flag, *value = usage.split()
+        parameter = parameters[flag[2:].replace("-", "_")]
+        default = None if parameter.default is parameter.empty else parameter.default
+        leaves = list(_leaves(parameter.annotation))
+        if bool in leaves:
+            parser.add_argument(flag, action="store_true", help=words)
+            continue
+        kind: Any = next((kind for kind in (str, int, float) if kind in leaves), str)
+        names = tuple(name for name in value if name != "...")
+        parser.add_argument(
+            flag,
+            type=kind,
+            default=default,
+            choices=next((get_args(leaf) for leaf in leaves if get_origin(leaf) is Literal), None),
+            nargs="+" if "..." in value else len(names) if len(names) > 1 else None,
+            metavar=names if len(names) > 1 else names[0] if names else None,
+            required=required and parameter.default is parameter.empty,
+            help=words,
+        )
+
+
+def _leaves(annotation: Any) -> Iterable[Any]:
+    """The types in a union and in its sequences; a Literal is one."""
+    if get_origin(annotation) is Literal or not get_args(annotation):
+        yield annotation
+    else:
+        for part in get_args(annotation):
+            yield from _leaves(part)
+
+
+def arguments(function: Callable[..., Any], options: argparse.Namespace) -> dict[str, Any]:
+    """The parameters of a function that are among the options of a command."""
+    return {name: value for name, value in vars(options).items() if name in signature(function).parameters}
 
 
 def print_json(data: Any) -> None:

@@ -8,7 +8,7 @@ import importlib
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,10 +28,28 @@ STORE_VARIABLE, DEFAULT_STORE = "SHARPE_BANDITS_STORE", "campaigns.db"
 _BATCH = 1000
 #: Columns of decisions that users give: see :class:`~sharpe_bandits.live.campaigns.records.Circumstances`.
 Columns = Mapping[str, Mapping[str, Any]]
+#: What an action returns: plain data, the same for people, and what makes the exit status 1.
+Result = tuple[Any, ...]
+Action = Callable[[argparse.Namespace], Result]
+
+#: Rules that ``campaign set`` changes.
+_RULES = ("mode", "share", "control", "fallback", "bounds", "guardrails", "webhook")
+#: Arguments that several actions have, by name.
+_SHARED: dict[str, dict[str, Any]] = {
+    "arm": {},
+    "number": {"type": int, "help": "number of the decision"},
+    "reward": {"type": float},
+    "--module": {"action": "append", "default": [], "metavar": "MODULE",
+                 "help": "Python module that defines a custom policy, imported first (none)"},
+    "--store": {"help": f"file, or postgresql://user@host/database (${STORE_VARIABLE}, or {DEFAULT_STORE})"},
+    "--json": {"action": "store_true", "help": "print JSON"},
+    "--why": {"help": "reason, for the log"},
+    "--by": {"help": "who does it, for the log (host and process)"},
+}  # fmt: skip
 
 
 def add(campaign: argparse.ArgumentParser) -> None:
-    """Add the options."""
+    """Add the actions."""
     actions = campaign.add_subparsers(required=True, metavar="action")
 
     create = add_action(actions, "create", "create a campaign, or check that it exists", _create)
@@ -56,8 +74,7 @@ def add(campaign: argparse.ArgumentParser) -> None:
     tell.add_argument("--by-key", action="store_true", help="read a number as a key")
     _add_columns(tell, MEASURES)
 
-    record = add_action(actions, "record", "record a decision that somebody else made", _record)
-    record.add_argument("arm")
+    record = add_action(actions, "record", "record a decision that somebody else made", _record, "arm")
     record.add_argument("reward", type=float, nargs="?")
     record.add_argument("--key", help="idempotency key: recording it again changes nothing")
     record.add_argument("--propensity", type=float, help="probability with which the arm was chosen (not known)")
@@ -68,30 +85,22 @@ def add(campaign: argparse.ArgumentParser) -> None:
     for name in ("arm", "reward"):
         past.add_argument(f"--{name}", default=name, metavar="COLUMN", help=f"column with the {name} ({name})")
 
-    amend = add_action(actions, "amend", "correct the reward of a decision", _amend)
-    amend.add_argument("number", type=int, help="number of the decision")
-    amend.add_argument("reward", type=float)
-
-    change = add_action(actions, "set", "change the mode, the share of the policy, bounds or guardrails", _set)
+    why = ("--why", "--by")
+    add_action(actions, "amend", "correct the reward of a decision", _amend, "number", "reward", *why)
+    words = "change the mode, the share of the policy, bounds or guardrails"
+    change = add_action(actions, "set", words, _set, *why)
     for name in _RULES:
         about = optional_settings()[name].metadata
         words = about["help"].replace(" (none)", "; an empty text for none")
         change.add_argument(f"--{name}", type=about["kind"], help=words)
-    pause = add_action(actions, "pause", "pause a campaign", _act)
+    pause = add_action(actions, "pause", "pause a campaign", _change, *why)
     pause.add_argument("--fallback", metavar="ARM", help="arm that asks get meanwhile (they are refused)")
-    resume = add_action(actions, "resume", "end the pause of a campaign, or play a suspended arm again", _act)
-    resume.add_argument("arm", nargs="?")
-    suspend = add_action(actions, "suspend", "stop playing an arm for the time being", _act)
-    new = add_action(actions, "add-arm", "add an arm", _change_arms)
-    retire = add_action(actions, "retire-arm", "stop playing an arm for good", _change_arms)
-    for parser in (suspend, new, retire):
-        parser.add_argument("arm")
-    for parser in (amend, change, pause, resume, suspend, new, retire):
-        parser.add_argument("--why", help="reason, for the log")
-        parser.add_argument("--by", help="who does it, for the log (host and process)")
-
-    cancel = add_action(actions, "cancel", "withdraw a decision that will not be played", _cancel)
-    cancel.add_argument("number", type=int, help="number of the decision")
+    words = "end the pause of a campaign, or play a suspended arm again"
+    add_action(actions, "resume", words, _change, *why).add_argument("arm", nargs="?")
+    add_action(actions, "suspend", "stop playing an arm for the time being", _change, "arm", *why)
+    add_action(actions, "add-arm", "add an arm", _change, "arm", *why)
+    add_action(actions, "retire-arm", "stop playing an arm for good", _change, "arm", *why)
+    add_action(actions, "cancel", "withdraw a decision that will not be played", _cancel, "number")
 
     load = add_action(actions, "import", "record rewards from a CSV file", _import)
     load.add_argument("file", type=Path, help="CSV file with a column reward, and a column number or key")
@@ -108,17 +117,13 @@ def add(campaign: argparse.ArgumentParser) -> None:
     check = actions.add_parser("check-export", help="check a signed export, without a store")
     check.add_argument("file", type=Path)
     check.add_argument("--public-key", type=Path, required=True, help="PEM file with the public key of who signed it")
-    check.add_argument("--json", action="store_true", help="print JSON")
-    check.set_defaults(do=_check_export)
+    check.add_argument("--json", **_SHARED["--json"])
+    check.set_defaults(do=_run, act=_check_export, module=[])
     add_action(actions, "notify", "deliver messages that a webhook has not received yet", _notify)
     add_action(actions, "list", "list the campaigns of a store", _list, named=False)
     from . import maintenance
 
     maintenance.add(actions)
-
-
-#: Rules that ``campaign set`` changes.
-_RULES = ("mode", "share", "control", "fallback", "bounds", "guardrails", "webhook")
 
 
 def _add_columns(parser: argparse.ArgumentParser, columns: Columns) -> None:
@@ -145,22 +150,17 @@ def _columns(options: argparse.Namespace, columns: Columns) -> dict[str, Any]:
     return values
 
 
-def add_action(actions: Any, name: str, words: str, do: Any, named: bool = True) -> argparse.ArgumentParser:
+def add_action(
+    actions: Any, name: str, words: str, act: Action, *shared: str, named: bool = True
+) -> argparse.ArgumentParser:
+    """Add an action, on a campaign that it names or on a store, with some of the shared arguments."""
     parser: argparse.ArgumentParser = actions.add_parser(name, help=words)
     if named:
         parser.add_argument("name", help="name of the campaign")
-        add_module(parser)
-    parser.add_argument(
-        "--store", help=f"file, or postgresql://user@host/database (${STORE_VARIABLE}, or {DEFAULT_STORE})"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(do=do, action=name, creates=name == "create")
+    for argument in ("--module", "--store", "--json", *shared):
+        parser.add_argument(argument, **_SHARED[argument])
+    parser.set_defaults(do=_run, act=act, action=name, creates=name == "create")
     return parser
-
-
-def add_module(parser: argparse.ArgumentParser) -> None:
-    words = "Python module that defines a custom policy, imported first (none)"
-    parser.add_argument("--module", action="append", default=[], metavar="MODULE", help=words)
 
 
 def open_store(options: argparse.Namespace) -> Store:
@@ -175,7 +175,6 @@ def store_target(options: argparse.Namespace) -> str:
 
 
 def open_campaign(options: argparse.Namespace) -> Campaign:
-    import_modules(options.module)
     return open_store(options).campaign(options.name)
 
 
@@ -190,26 +189,28 @@ def import_modules(modules: list[str]) -> None:
             raise InvalidInputError(f"--module {module} cannot be imported: {error}") from error
 
 
-def say(options: argparse.Namespace, data: Any, text: Any) -> None:
-    """Print data as JSON if requested, otherwise as text or a rich renderable."""
+def _run(options: argparse.Namespace) -> int:
+    """Carry out an action and print its result, as JSON if requested, otherwise as text or what rich can print."""
+    import_modules(options.module)
+    data, text, *problems = options.act(options)
     if options.json:
         print(json.dumps(data, default=datetime.isoformat, ensure_ascii=False))
     elif isinstance(text, str):
         print(text)
     else:
         console.show(text)
+    return 1 if any(problems) else 0
 
 
-def _create(options: argparse.Namespace) -> None:
-    import_modules(options.module)
+def _create(options: argparse.Namespace) -> Result:
     policy = policy_from_text(options.policy, options.L, options.risk_free_per_round)
     settings: Any = {name: getattr(options, name) for name in optional_settings()}
     campaign = open_store(options).campaign(options.name, policy=policy, arms=options.arms, **settings)
     words = f"campaign {campaign.name}: {policy.name} on {len(campaign.arms)} arms"
-    say(options, {"name": campaign.name, **campaign.settings}, words)
+    return {"name": campaign.name, **campaign.settings}, words
 
 
-def _ask(options: argparse.Namespace) -> None:
+def _ask(options: argparse.Namespace) -> Result:
     answer = open_campaign(options).ask(
         count=options.count,
         key=options.key,
@@ -221,19 +222,19 @@ def _ask(options: argparse.Namespace) -> None:
     decisions = answer if isinstance(answer, list) else [answer]
     data = [decision.to_dict() for decision in decisions]
     lines = (f"{decision.number}\t{decision.arm}" for decision in decisions)
-    say(options, data if isinstance(answer, list) else data[0], "\n".join(lines))
+    return data if isinstance(answer, list) else data[0], "\n".join(lines)
 
 
-def _tell(options: argparse.Namespace) -> None:
+def _tell(options: argparse.Namespace) -> Result:
     campaign = open_campaign(options)
     which = options.number if options.by_key or not options.number.isdecimal() else int(options.number)
     campaign.tell(which, options.reward, **_columns(options, MEASURES))
     number = which if isinstance(which, int) else campaign.numbers_of([which])[which]
     words = f"reward {options.reward:g} recorded for decision {number}"
-    say(options, campaign.decision(number).to_dict(), words)
+    return campaign.decision(number).to_dict(), words
 
 
-def _record(options: argparse.Namespace) -> None:
+def _record(options: argparse.Namespace) -> Result:
     decision = open_campaign(options).record(
         options.arm,
         options.reward,
@@ -242,56 +243,58 @@ def _record(options: argparse.Namespace) -> None:
         **_columns(options, {**MEASURES, **CIRCUMSTANCES}),
     )
     same = "as" if decision.choice == decision.arm else f"{decision.choice}, not"
-    say(options, decision.to_dict(), f"decision {decision.number}: the policy would have chosen {same} {decision.arm}")
+    return decision.to_dict(), f"decision {decision.number}: the policy would have chosen {same} {decision.arm}"
 
 
-def _load_history(options: argparse.Namespace) -> None:
+def _load_history(options: argparse.Namespace) -> Result:
     rows = open_campaign(options).load_history(options.file, arm=options.arm, reward=options.reward)
-    say(options, {"rows": rows}, f"{rows:,} new decisions of {options.file} recorded")
+    return {"rows": rows}, f"{rows:,} new decisions of {options.file} recorded"
 
 
-def _amend(options: argparse.Namespace) -> None:
+def _amend(options: argparse.Namespace) -> Result:
     campaign = open_campaign(options)
     campaign.amend(options.number, options.reward, options.why, by=options.by)
     words = f"reward of decision {options.number} corrected to {options.reward:g}"
-    say(options, campaign.decision(options.number).to_dict(), words)
+    return campaign.decision(options.number).to_dict(), words
 
 
-def _set(options: argparse.Namespace) -> None:
+def _set(options: argparse.Namespace) -> Result:
     empty: dict[str, Any] = {"control": None, "fallback": None, "webhook": None, "bounds": {}, "guardrails": []}
     given = {name: getattr(options, name) for name in _RULES if getattr(options, name) is not None}
     rules = {name: empty[name] if value == "" and name in empty else value for name, value in given.items()}
     campaign = open_campaign(options)
     campaign.set(**rules, why=options.why, by=options.by)
-    _say_rules(options, campaign)
+    return _rules(campaign)
 
 
-def _act(options: argparse.Namespace) -> None:
-    """Pause or resume a campaign; suspend or resume an arm."""
+def _change(options: argparse.Namespace) -> Result:
+    """Pause or resume a campaign; suspend, resume, add or retire an arm."""
     campaign = open_campaign(options)
     details = {name: x for name in ("arm", "fallback") if (x := getattr(options, name, None)) is not None}
-    getattr(campaign, options.action)(**details, why=options.why, by=options.by)
-    _say_rules(options, campaign)
+    getattr(campaign, options.action.replace("-", "_"))(**details, why=options.why, by=options.by)
+    if not options.action.endswith("-arm"):
+        return _rules(campaign)
+    active = [arm.arm for arm in campaign.status().arms if not arm.retired]
+    return {"arms": active}, f"active arms: {', '.join(map(str, active))}"
 
 
-def _say_rules(options: argparse.Namespace, campaign: Campaign) -> None:
+def _rules(campaign: Campaign) -> Result:
     status = campaign.status()
     suspended = [str(arm.arm) for arm in status.arms if arm.suspended]
     words = status.rules_in_words() | ({"suspended": ", ".join(suspended)} if suspended else {})
-    say(options, status.rules, "\n".join(f"{name}: {text}" for name, text in words.items()))
+    return status.rules, "\n".join(f"{name}: {text}" for name, text in words.items())
 
 
-def _notify(options: argparse.Namespace) -> None:
+def _notify(options: argparse.Namespace) -> Result:
     sent = open_campaign(options).notify()
-    say(options, {"sent": sent}, f"{sent} messages delivered")
+    return {"sent": sent}, f"{sent} messages delivered"
 
 
-def _check_export(options: argparse.Namespace) -> int:
+def _check_export(options: argparse.Namespace) -> Result:
     from ...live.campaigns.signed import check_export
 
     verification = check_export(_read(options.file), _read(options.public_key))
-    say(options, {"ok": verification.ok, **vars(verification)}, str(verification))
-    return 0 if verification.ok else 1
+    return {"ok": verification.ok, **vars(verification)}, str(verification), not verification.ok
 
 
 def _read(path: Path) -> bytes:
@@ -301,20 +304,13 @@ def _read(path: Path) -> bytes:
         raise UnreadableDataError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _cancel(options: argparse.Namespace) -> None:
+def _cancel(options: argparse.Namespace) -> Result:
     campaign = open_campaign(options)
     campaign.cancel(options.number)
-    say(options, campaign.decision(options.number).to_dict(), f"decision {options.number} cancelled")
+    return campaign.decision(options.number).to_dict(), f"decision {options.number} cancelled"
 
 
-def _change_arms(options: argparse.Namespace) -> None:
-    campaign = open_campaign(options)
-    getattr(campaign, options.action.replace("-", "_"))(options.arm, options.why, by=options.by)
-    active = [arm.arm for arm in campaign.status().arms if not arm.retired]
-    say(options, {"arms": active}, f"active arms: {', '.join(map(str, active))}")
-
-
-def _import(options: argparse.Namespace) -> int:
+def _import(options: argparse.Namespace) -> Result:
     campaign = open_campaign(options)
     lines, pairs = _rewards(options.file, campaign)
     wrong: list[dict[str, Any]] = []
@@ -326,8 +322,7 @@ def _import(options: argparse.Namespace) -> int:
     done = len(pairs) - len(wrong)
     summary = "1 reward recorded" if done == 1 else f"{done:,} rewards recorded"
     text = "\n".join([summary, *(f"line {item['line']}: {item['error']}" for item in wrong)])
-    say(options, {"recorded": done, "refused": wrong}, text)
-    return 1 if wrong else 0
+    return {"recorded": done, "refused": wrong}, text, wrong
 
 
 def _rewards(path: Path, campaign: Campaign) -> tuple[list[int], list[tuple[int, float]]]:
@@ -358,12 +353,12 @@ def _rewards(path: Path, campaign: Campaign) -> tuple[list[int], list[tuple[int,
     return [line for line, _, _ in rows], pairs
 
 
-def _status(options: argparse.Namespace) -> None:
+def _status(options: argparse.Namespace) -> Result:
     status = open_campaign(options).status()
-    say(options, status.to_dict(), status)
+    return status.to_dict(), status
 
 
-def _history(options: argparse.Namespace) -> None:
+def _history(options: argparse.Namespace) -> Result:
     rows = open_campaign(options).history(last=options.last).to_pylist()
     heads = ["decision", "arm", "asked", "state", "reward", "probability", "key"]
     cells = [
@@ -374,16 +369,15 @@ def _history(options: argparse.Namespace) -> None:
         ]
         for row in rows
     ]  # fmt: skip
-    say(options, rows, console.Numbers(heads, cells))
+    return rows, console.Numbers(heads, cells)
 
 
-def _verify(options: argparse.Namespace) -> int:
+def _verify(options: argparse.Namespace) -> Result:
     verification = open_campaign(options).verify(choices=options.choices)
-    say(options, {"ok": verification.ok, **vars(verification)}, str(verification))
-    return 0 if verification.ok else 1
+    return {"ok": verification.ok, **vars(verification)}, str(verification), not verification.ok
 
 
-def _export(options: argparse.Namespace) -> None:
+def _export(options: argparse.Namespace) -> Result:
     import pyarrow as pa
     import pyarrow.parquet
 
@@ -397,7 +391,7 @@ def _export(options: argparse.Namespace) -> None:
         if out.suffix != ".json":
             raise InvalidInputError(f"a signed export is a .json file, got {out.name!r}")
         write_atomically(out, campaign.signed_export(_read(options.signed)))
-        return say(options, {"file": str(out)}, f"the log of {campaign.name}, signed: {out}")
+        return {"file": str(out)}, f"the log of {campaign.name}, signed: {out}"
     table = campaign.history()
     sink = pa.BufferOutputStream()
     if out.suffix == ".csv":
@@ -408,10 +402,10 @@ def _export(options: argparse.Namespace) -> None:
         content = {"name": campaign.name, **campaign.settings, "decisions": table.to_pylist()}
         sink.write(json.dumps(content, default=datetime.isoformat, ensure_ascii=False).encode())
     write_atomically(out, bytes(sink.getvalue()))
-    say(options, {"decisions": table.num_rows, "file": str(out)}, f"{table.num_rows:,} decisions: {out}")
+    return {"decisions": table.num_rows, "file": str(out)}, f"{table.num_rows:,} decisions: {out}"
 
 
-def _list(options: argparse.Namespace) -> None:
+def _list(options: argparse.Namespace) -> Result:
     entries = open_store(options).campaigns()
     cells = [[e.name, e.policy, f"{e.created:%Y-%m-%d}", f"{e.events:,}"] for e in entries]
-    say(options, list(map(vars, entries)), console.Numbers(["campaign", "policy", "created", "events"], cells))
+    return list(map(vars, entries)), console.Numbers(["campaign", "policy", "created", "events"], cells)

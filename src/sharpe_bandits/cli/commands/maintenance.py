@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .campaign import add_action, add_module, import_modules, open_campaign, open_store, say, store_target
+from .campaign import Result, add_action, open_campaign, open_store, store_target
 
 if TYPE_CHECKING:
     from ...live.campaigns import Verification
@@ -22,18 +22,15 @@ def add(actions: Any) -> None:
     backup.add_argument("--out", type=Path, required=True, metavar="FILE", help="a file that does not exist yet")
     restore = add_action(actions, "restore", "copy the campaigns of a backup, and verify them", _restore, named=False)
     restore.add_argument("file", type=Path, help="what backup wrote")
-    for parser in (copy, backup, restore):
-        add_module(parser)
     old = add_action(actions, "archive", "move events before a time to a Parquet file", _archive)
     old.add_argument("--before", type=_moment, required=True, metavar="DATE", help="such as 2026-01-31, in UTC")
     old.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="a folder that does not exist yet")
     add_action(actions, "accept-clock", "record again after the clock of a store was set back", _accept_clock)
 
 
-def _copy(options: argparse.Namespace) -> int:
+def _copy(options: argparse.Namespace) -> Result:
     from ...live.campaigns import Store
 
-    import_modules(options.module)
     with open_store(options) as source:
         for name in options.names:
             source.campaign(name)  # raises before another store is created
@@ -45,32 +42,30 @@ def _copy(options: argparse.Namespace) -> int:
                     f"{missing:,} events were recorded in {source.name} meanwhile, and are not in the copy; stop its "
                     "workers, and copy it to another store"
                 )
-        return _report(options, target.name, results)
+        return _report(target.name, results)
 
 
-def _backup(options: argparse.Namespace) -> int:
+def _backup(options: argparse.Namespace) -> Result:
     from ...live.campaigns.backup import back_up
 
-    import_modules(options.module)
     with open_store(options) as store:
-        return _report(options, str(options.out), back_up(store, options.out))
+        return _report(str(options.out), back_up(store, options.out))
 
 
-def _restore(options: argparse.Namespace) -> int:
+def _restore(options: argparse.Namespace) -> Result:
     from ...live.campaigns import Store
 
-    import_modules(options.module)
     with Store(options.file, create=False) as backup, Store(store_target(options)) as target:
-        return _report(options, target.name, backup.copy_to(target))
+        return _report(target.name, backup.copy_to(target))
 
 
-def _report(options: argparse.Namespace, where: str, results: dict[str, Verification]) -> int:
+def _report(where: str, results: dict[str, Verification]) -> Result:
     problems = {name: result.problems for name, result in results.items() if not result.ok}
     events = sum(result.events for result in results.values())
     words = f"{where}: {len(results)} campaign{'' if len(results) == 1 else 's'} with {events:,} events verified"
     lines = [words, *(f"{name}: {problem}" for name, messages in problems.items() for problem in messages)]
-    say(options, {"file": where, "campaigns": len(results), "events": events, "problems": problems}, "\n".join(lines))
-    return 1 if problems else 0
+    data = {"file": where, "campaigns": len(results), "events": events, "problems": problems}
+    return data, "\n".join(lines), problems
 
 
 def _moment(text: str) -> datetime:
@@ -78,18 +73,17 @@ def _moment(text: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _archive(options: argparse.Namespace) -> int:
+def _archive(options: argparse.Namespace) -> Result:
     from ...live.campaigns.archive import archive
 
     campaign = open_campaign(options)
     events = archive(campaign, options.before, options.out)
     verification = campaign.verify()
     words = f"campaign {campaign.name}: {events:,} events are in {options.out} now; {verification}"
-    say(options, {"events": events, "ok": verification.ok}, words)
-    return 0 if verification.ok else 1
+    return {"events": events, "ok": verification.ok}, words, not verification.ok
 
 
-def _accept_clock(options: argparse.Namespace) -> None:
+def _accept_clock(options: argparse.Namespace) -> Result:
     campaign = open_campaign(options)
     campaign.accept_clock()
-    say(options, {"accepted": True}, f"campaign {campaign.name}: the clock is accepted as it is now")
+    return {"accepted": True}, f"campaign {campaign.name}: the clock is accepted as it is now"

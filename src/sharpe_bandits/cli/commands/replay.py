@@ -9,86 +9,62 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InvalidInputError
-from ...returns.playing import PATHS
+from ...returns.replay import replay
+from ..parser import add_options, arguments
 from . import options as data
 
+_POLICIES = {
+    "--policies POLICY ...": "kind or name, with parameters as in SlidingWindowUCB:window=250,c=1 (SF-UCB, SW-SF-UCB, "
+    "SF-TS and UCB-RSSR)",
+    "--L": "their regulariser, in units of variance per round (a tenth of the smallest of a column at first)",
+    "--aversion A": "for costs: mean that a unit of standard deviation is worth",
+}
+_TRADING = {
+    "--cost-aware": "policies allow for the cost when they choose",
+    "--every ROWS": "rows between decisions, or week, month, quarter or year",
+    "--hold N": "minimum holding period, in decisions",
+    "--top M": "columns held at a time, in equal parts",
+    "--warm-up ROWS": "rows observed before the first decision",
+    "--lag ROWS": "rows between a decision and its trade",
+}
+_RUNS = {
+    "--runs N": "runs per policy, each with the columns in another order",
+    "--paths": "rows of a run: all as recorded, consecutive ones from a random start, or resampled blocks",
+    "--length ROWS": "rows of a run from a random start (half)",
+    "--block ROWS": "mean block length (chosen from the data)",
+    "--seed N": "seed of everything random",
+}
 
-def add(replay: argparse.ArgumentParser) -> None:
+
+def add(parser: argparse.ArgumentParser) -> None:
     """Add the policies, how they decide and trade, and how to read the table."""
-    replay.add_argument("--out", type=Path, metavar="FOLDER", help="folder of the report (out/replay-<file name>)")
-    replay.add_argument(
-        "--tear-sheet", metavar="POLICY", help="also write the quantstats report on this policy or benchmark"
-    )
-    players = replay.add_argument_group("policies")
-    players.add_argument(
-        "--policies",
-        nargs="+",
-        metavar="POLICY",
-        help="kind or name, with parameters as in SlidingWindowUCB:window=250,c=1 (SF-UCB, SW-SF-UCB, SF-TS and "
-        "UCB-RSSR)",
-    )
-    players.add_argument(
-        "--L",
-        type=float,
-        help="their regulariser, in units of variance per round (a tenth of the smallest of a column at first)",
-    )
-    players.add_argument("--aversion", type=float, default=1.0, metavar="A", help="for costs: mean that a unit of "
-                         "standard deviation is worth")  # fmt: skip
-    players.add_argument(
-        "--full-feedback",
-        dest="feedback",
-        action="store_const",
-        const="full",
-        default="bandit",
-        help="policies see the returns of all columns",
-    )
-    players.add_argument(
-        "--budget", type=int, metavar="ROUNDS", help="rounds in which fixed-budget policies explore (half)"
-    )
-    trade = replay.add_argument_group("trading")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="folder of the report (out/replay-<file name>)")
+    sheet = "also write the quantstats report on this policy or benchmark"
+    parser.add_argument("--tear-sheet", metavar="POLICY", help=sheet)
+    players = parser.add_argument_group("policies")
+    add_options(players, replay, _POLICIES)
+    full: dict[str, Any] = {"dest": "feedback", "action": "store_const", "const": "full", "default": "bandit"}
+    players.add_argument("--full-feedback", **full, help="policies see the returns of all columns")
+    add_options(players, replay, {"--budget ROUNDS": "rounds in which fixed-budget policies explore (half)"})
+    trade = parser.add_argument_group("trading")
     trade.add_argument("--cost", type=float, default=0.0, help="share of wealth that a switch costs: 0.001 is 0.1%%")
     trade.add_argument("--costs", nargs="+", metavar="COLUMN=COST", help="cost per switch of individual columns")
-    trade.add_argument("--cost-aware", action="store_true", help="policies allow for the cost when they choose")
-    trade.add_argument(
-        "--every", default="1", metavar="ROWS", help="rows between decisions, or week, month, quarter or year"
-    )
-    trade.add_argument("--hold", type=int, default=1, metavar="N", help="minimum holding period, in decisions")
-    trade.add_argument("--top", type=int, default=1, metavar="M", help="columns held at a time, in equal parts")
-    trade.add_argument("--warm-up", type=int, default=0, metavar="ROWS", help="rows observed before the first decision")
-    trade.add_argument("--lag", type=int, default=0, metavar="ROWS", help="rows between a decision and its trade")
-    runs = replay.add_argument_group("runs")
-    runs.add_argument(
-        "--runs", type=int, default=100, metavar="N", help="runs per policy, each with the columns in another order"
-    )
-    runs.add_argument(
-        "--paths",
-        choices=PATHS,
-        default="recorded",
-        help="rows of a run: all as recorded, consecutive ones from a random start, or resampled blocks",
-    )
-    runs.add_argument("--length", type=int, metavar="ROWS", help="rows of a run from a random start (half)")
-    runs.add_argument("--block", type=float, metavar="ROWS", help="mean block length (chosen from the data)")
-    runs.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything random")  # fmt: skip
-    data.add(replay)
-    replay.set_defaults(do=_replay)
+    add_options(trade, replay, _TRADING)
+    add_options(parser.add_argument_group("runs"), replay, _RUNS)
+    data.add(parser)
+    parser.set_defaults(do=_replay)
 
 
 def _replay(options: argparse.Namespace) -> None:
     from ...report.document import check_libraries
-    from ...returns.replay import replay
 
     check_libraries()
     returns = data.read(options)
-    names = (
-        "feedback", "aversion", "L", "runs", "seed", "cost_aware", "every", "hold", "top", "warm_up", "lag", "budget",
-        "paths", "length", "block",
-    )  # fmt: skip
-    cost = _costs(options, returns.names)
-    played = replay(returns, options.policies, cost=cost, **data.given(options, *names))
+    result = replay(returns, **{**arguments(replay, options), "cost": _costs(options, returns.names)})
     out = options.out or Path("out") / f"replay-{options.file.stem}"
-    data.present(played, options, out)
+    data.present(result, options, out)
     if options.tear_sheet is not None:
-        played.tear_sheet(options.tear_sheet, out / "tear_sheet.html")
+        result.tear_sheet(options.tear_sheet, out / "tear_sheet.html")
         print(f"saved: {out / 'tear_sheet.html'}", file=sys.stderr)
 
 
