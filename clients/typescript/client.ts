@@ -35,6 +35,8 @@ export class ServiceError extends Error {
 
 const AGAIN = new Set([429, 502, 503, 504]);
 const [PAUSE, LONGEST_PAUSE] = [50, 2000];
+/** Prefix of the keys of decisions made without the service. */
+const FALLBACK = "fallback-";
 const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 export class Service {
@@ -70,8 +72,9 @@ export class Service {
         if (failure instanceof ServiceError) throw failure;
         error = new ServiceError(0, `the service at ${this.url} does not answer (${failure})`);
       }
-      if (Date.now() + pause > deadline) throw error;
-      await wait(pause * (0.5 + Math.random() / 2)); // so that clients do not come back all at once
+      const left = deadline - Date.now();
+      if (left <= 0) throw error;
+      await wait(Math.min(left, pause * (0.5 + Math.random() / 2))); // so that clients do not come back all at once
     }
   }
 }
@@ -97,7 +100,8 @@ export class Campaign {
   async tell(decision: Decision | number | string, reward: number, more: Partial<Schemas["Reward"]> = {}): Promise<void> {
     if (typeof decision === "object" && decision.number === 0) {
       const { arm, key, worker } = decision;
-      const record = { ...more, arm, key, worker, reward } as Schemas["RecordBody"];
+      const missed = key?.startsWith(FALLBACK) ? key.slice(FALLBACK.length) : undefined; // it may have been decided
+      const record = { ...more, arm, key, worker, reward, instead_of: missed } as Schemas["RecordBody"];
       await this.service.call("post", "/api/campaigns/{name}/records", { path: this.path, body: { records: [record], history: false } });
       return;
     }
@@ -119,5 +123,5 @@ export class Campaign {
 function fallback(arm: Arm, key: string, worker: string | null): Decision {
   const unknown = { expires: null, reward: null, told: null, choice: null, segment: null, weight: null, covariate: null };
   const asked = new Date().toISOString();
-  return { ...unknown, number: 0, arm, key: `fallback-${key}`.slice(0, 200), worker, asked, probability: 1, state: "pending", by: "fallback", tags: {}, metrics: {} };
+  return { ...unknown, number: 0, arm, key: `${FALLBACK}${key}`.slice(0, 200), worker, asked, probability: 1, state: "pending", by: "fallback", tags: {}, metrics: {} };
 }

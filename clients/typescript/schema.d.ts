@@ -1185,6 +1185,11 @@ export interface components {
              * @description who decided; by default the name of the token
              */
             worker?: string | null;
+            /**
+             * Instead Of
+             * @description key of a decision that was asked for and never arrived: it is cancelled if it is pending
+             */
+            instead_of?: string | null;
         };
         /**
          * RecordsBody

@@ -2,6 +2,7 @@
 
 import inspect
 import threading
+import time
 
 import pytest
 
@@ -156,7 +157,6 @@ def test_a_campaign_is_handed_over_through_the_service(served, store):
 def test_a_deadline_is_kept_and_the_fallback_is_played_and_told_later(app, store):
     """The service does not answer: asks come back in time with the fallback; their rewards are recorded afterwards."""
     import socket
-    import time
 
     served = Served(app)
     service = sb.connect(served.url, token="w" * 40, timeout=0.5, fallback="value")
@@ -266,6 +266,38 @@ def test_rewards_of_fallbacks_are_recorded_once(served, store):
     assert history[1]["by"] == Decider.EXTERNAL
     assert history[0]["reward"] == 0.5
     service.close()
+
+
+def test_a_decision_that_the_fallback_replaced_does_not_stay_pending(served, store, monkeypatch):
+    """The service decided, but its answer was lost: the arm that was played is recorded, the other one cancelled."""
+    service = sb.connect(served.url, token="w" * 40, fallback="value")
+    campaign = service.campaign("desks")
+    send = service._send
+
+    def lose(*request):
+        send(*request[:-1], 20.0)
+        raise OSError("the answer was lost")
+
+    monkeypatch.setattr(service, "_timeout", 0.0)
+    monkeypatch.setattr(service, "_send", lose)
+    played = campaign.ask(key="order-1")
+    monkeypatch.undo()
+    assert (played.number, store.campaign("desks").decision(1).state) == (0, "pending")
+    for _ in range(2):
+        campaign.tell(played, 0.25)
+    history = store.campaign("desks").history().to_pylist()
+    assert [(row["key"], row["arm"], row["state"], row["reward"]) for row in history] == [
+        ("order-1", history[0]["arm"], "cancelled", None), ("fallback-order-1", "value", "rewarded", 0.25),
+    ]  # fmt: skip
+    assert store.campaign("desks").verify(choices=True).ok
+    service.close()
+
+
+def test_a_refused_connection_is_retried_until_the_deadline():
+    service, began = sb.connect("http://127.0.0.1:9", token="x", timeout=1.0), time.monotonic()
+    with pytest.raises(sb.errors.StoreError, match="refused"):
+        service.campaigns()
+    assert 1.0 <= time.monotonic() - began < 2.0
 
 
 def test_the_client_for_asyncio(served, store):

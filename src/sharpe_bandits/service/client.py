@@ -70,6 +70,8 @@ _ROUTES: dict[type[requests.Request], tuple[str, ...]] = {
     requests.RetireArm: ("/arms/retire", "arm", "why"),
     requests.Suspend: ("/arms/suspend", "arm", "why"),
 }
+#: Prefix of the keys of decisions made without the service.
+_FALLBACK = "fallback-"
 #: Parts of a record that are not sent: the service names who acts.
 _OWN = ("by", "token", "measures", "key")
 
@@ -247,9 +249,9 @@ class Service:
                 failed = error_of(answer, status)
                 if status not in _AGAIN:
                     raise failed
-            if time.monotonic() + pause > deadline:
+            if (left := deadline - time.monotonic()) <= 0:
                 raise failed
-            time.sleep(random.uniform(0.5, 1.0) * pause)  # so that clients do not come back all at once
+            time.sleep(min(random.uniform(0.5, 1.0) * pause, left))  # so that clients do not come back all at once
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _send(
@@ -385,7 +387,7 @@ class RemoteCampaign(CampaignInterface):
     def _without_service(self, key: str, worker: str | None) -> Decision:
         """A decision that the service does not know of; it gets another key, since the service may have used this."""
         now, arm, made = datetime.now(UTC), self._service.fallback, self._service.made_here
-        more: Any = {"key": f"fallback-{key}"[:200], "worker": worker, "by": Decider.FALLBACK}
+        more: Any = {"key": f"{_FALLBACK}{key}"[:200], "worker": worker, "by": Decider.FALLBACK}
         pending: Any = {"expires": None, "state": DecisionState.PENDING, "reward": None, "told": None}
         made[self.name, key] = decision = Decision(number=0, arm=arm, asked=now, probability=1.0, **pending, **more)
         if len(made) > MAX_BATCH:
@@ -404,7 +406,9 @@ class RemoteCampaign(CampaignInterface):
             return super().tell_many(pairs, strict=strict)
         for decision, told in (pair for pair, own in zip(pairs, unknown, strict=True) if own):
             measures = told if isinstance(told, dict) else {"reward": told}
-            self.record(decision.arm, key=decision.key, worker=decision.worker, **measures)
+            asked = decision.key.removeprefix(_FALLBACK)  # the service may have decided without being heard
+            missed = {} if asked == decision.key else {"instead_of": asked}
+            self.record(decision.arm, key=decision.key, worker=decision.worker, **missed, **measures)
         others = iter(
             super().tell_many([pair for pair, own in zip(pairs, unknown, strict=True) if not own], strict=strict)
         )

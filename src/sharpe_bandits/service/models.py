@@ -108,6 +108,9 @@ class RecordBody(_with_columns(MEASURES, CIRCUMSTANCES)):  # type: ignore[misc]
     key: Text | None = Field(None, description="idempotency key: recording it again changes nothing")
     propensity: Number | None = Field(None, description="probability with which the arm was chosen, if it is known")
     worker: Text | None = Field(None, description="who decided; by default the name of the token")
+    instead_of: Text | None = Field(
+        None, description="key of a decision that was asked for and never arrived: it is cancelled if it is pending"
+    )
 
 
 class RecordsBody(_Body):

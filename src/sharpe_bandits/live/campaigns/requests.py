@@ -151,6 +151,8 @@ class Record(Measures, Circumstances):
         who decided (host and process)
     by : Decider, optional
         who decided: somebody else now, or before the campaign
+    instead_of : str | None, optional
+        key of a decision that was asked for and never arrived: it is cancelled if it is pending
     metrics, weight, covariate, segment, tags : optional
         as in :class:`Ask` and :class:`Tell`
     """
@@ -161,11 +163,13 @@ class Record(Measures, Circumstances):
     propensity: float | None = None
     worker: str | None = None
     by: Decider = Decider.EXTERNAL
+    instead_of: str | None = None
     token: str = field(default_factory=lambda: secrets.token_hex(12), repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.key is not None:
-            check_name("an idempotency key", self.key)
+        for key in (self.key, self.instead_of):
+            if key is not None:
+                check_name("an idempotency key", key)
         if self.reward is not None:
             self.reward = _signless_zero("the reward", self.reward)
         if self.propensity is not None:

@@ -339,6 +339,9 @@ class Transaction:
                 f"{self._policy.name} decides how often each arm is played, and cannot learn from decisions of others"
             )
         arm, key = self.state.agent._number_of(self._arm(request.arm)), request.full_key(GENERATED_KEY_PREFIX)
+        missed = None if request.instead_of is None else self._known[request.instead_of]
+        if missed is not None and self._current(missed).state == DecisionState.PENDING:
+            self._cancel(Cancel(missed.number, why=f"arm {request.arm!r} was played instead", by=request.worker))
         row = self._known[key]
         if row is None:
             details = {"by": str(request.by), **given(CIRCUMSTANCES, vars(request))}
@@ -549,9 +552,10 @@ def _decisions_of(request: Request) -> list[int | str]:
         case Tell():
             return request.decisions
         case Record():
-            return [request.full_key(GENERATED_KEY_PREFIX)]
+            missed = [] if request.instead_of is None else [request.instead_of]
+            return [request.full_key(GENERATED_KEY_PREFIX), *missed]
         case RecordAll():
-            return [one.full_key(GENERATED_KEY_PREFIX) for one in request.records]
+            return [key for one in request.records for key in _decisions_of(one)]
         case Cancel() | Amend():
             return [int(request.decision)]  # type: ignore[arg-type]
         case _:
