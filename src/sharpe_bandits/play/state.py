@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .formulas import update_statistics
-from .memory import called, zeros
+from .memory import zeros
 
 #: A mean is far from its anchor if the square of their distance exceeds FAR_OFF variances. With a discount this is
 #: checked every RECENTRE rounds.
@@ -238,10 +238,8 @@ def tell(memory, i, x, z, t, window, discount, objective):
     observe(state, i, x, z, t, window, objective)
 
 
-@called
-def forget_with_statistics(state, t, window, discount, update, objective):
+def forget_with_statistics(sums, kept, recent, t, window, discount, update, objective):
     """:func:`forget`, and forget the same in the statistics that are kept, which ``update`` changes."""
-    sums, kept, recent = state.sums, state.kept, state.window
     for i in range(sums.pulls.size):
         if discount < 1.0:  # sums of a feature, of its square, and of its product with the distance from the anchor
             if t % RECENTRE == 0:

@@ -18,7 +18,7 @@ from ..play.formulas import holds, late, shared
 from ..play.game import best_value, give_up, keep_pulls
 from ..play.memory import zeros
 from ..play.rewards import ArmTable, fill, recorded
-from ..play.state import INDEX, forget, forget_with_statistics, new_state, record_reward, reset, rounds_remembered
+from ..play.state import INDEX, new_state, record_reward, reset, rounds_remembered
 from ..play.statistics import pooled, summary
 from ..play.streams import POLICY, REWARDS, fold, stream_key, uniform
 
@@ -181,7 +181,7 @@ def reference(game, rule, feedback, holding, allocation, rewards, formulas, out,
     state = new_state(count_arms, rule.cells, window)
     # Variables of their own: counting references to them in every round would take as long as the round.
     sums, rows, kept = state.sums, state.rows, state.kept
-    arguments, objective, evaluate, index, evaluate_objective, update_statistics = formulas
+    arguments, objective, evaluate, index, evaluate_objective, update_statistics, forget = formulas
     mean, variance, shares = zeros(count_arms), zeros(count_arms), zeros(count_arms)
     drawn, pays = zeros((count_arms, DRAWN)), zeros(count_arms)
     number = zeros(count_arms, np.int64)  # pulls drawn so far
@@ -226,10 +226,8 @@ def reference(game, rule, feedback, holding, allocation, rewards, formulas, out,
                         a, z = np.int64(waiting.played[u]), np.nan
                         if has_covariate:
                             z = recorded(arms, row, count_arms, np.int64(u))
-                        if rule.forgets_cells:
-                            forget_with_statistics(state, told, window, discount, update_statistics, objective)
-                        else:
-                            forget(sums, state.window, told, window, discount)
+                        if forgets:
+                            forget(rows, kept, state.window, told, window, discount, rule.forgets_cells, objective)
                         x = waiting.paid[u]
                         d = record_reward(state, a, x, told, window)
                         if rule.cells > 0:
@@ -241,10 +239,8 @@ def reference(game, rule, feedback, holding, allocation, rewards, formulas, out,
                     due += 1
             elif t > 0:
                 z = recorded(arms, row, count_arms, told) if has_covariate else np.nan
-                if rule.forgets_cells:
-                    forget_with_statistics(state, told, window, discount, update_statistics, objective)
-                else:
-                    forget(sums, state.window, told, window, discount)
+                if forgets:
+                    forget(rows, kept, state.window, told, window, discount, rule.forgets_cells, objective)
                 for i in range(low, high):
                     x = pays[i]
                     if x == x:

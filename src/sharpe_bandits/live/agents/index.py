@@ -233,7 +233,8 @@ class ForgetfulAgent(IndexAgent):
         self._make_room(self.t % self._window + 1 if self._window else 1)
         if self._forgets_cells:
             state, arguments = self._state, self._objective_arguments
-            arm_state.forget_with_statistics(state, self.t, *self._forgetting, self._update, arguments)
+            memory = state.sums, state.kept, state.window
+            arm_state.forget_with_statistics(*memory, self.t, *self._forgetting, self._update, arguments)
             d = arm_state.record_reward(state, i, x, self.t, self._window)
             self._update(state.kept, i, state.sums.pulls[i], x, d, z, arguments)
         else:

@@ -81,8 +81,9 @@ class Loop:
             formulas.value: objective.record_formula,
         }
         self.formulas, self._bindings = formulas_behind_pointers(
-            of_policy, policy.arguments(horizon), objective.arguments(), not policy.users_own
-        )
+            of_policy, policy.arguments(horizon), objective.arguments(), not policy.users_own,
+            policy.forgetting != NO_FORGETTING,
+        )  # fmt: skip
         self.kernel = specialise(reference.reference, bindings)
 
     def play(self, *arguments: Any, out: Outputs, portfolio: np.ndarray = _NO_PORTFOLIO) -> None:
