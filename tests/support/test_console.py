@@ -12,7 +12,7 @@ def test_nothing_is_cut_on_a_narrow_screen(width):
     rows = [[f"momentum_12m_{side}", *(f"{k}7.{k}%" for k in range(9))] for side in ("long", "short")]
     screen = Console(width=width, color_system=None, force_terminal=False)
     with screen.capture() as captured:
-        screen.print(console.results([(heads, rows)], "", {}))
+        screen.print(console.Findings([], [(heads, rows)], "", {}))
     text = captured.get()
     assert "…" not in text
     assert all(cell in text for row in rows for cell in row[1:])

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits._support.display import Findings, Shown, Table, html_table, in_words
+from sharpe_bandits._support.console import Findings
+from sharpe_bandits._support.display import Table, html_table, in_words
+from sharpe_bandits.report.reported import Reported
 
 TABLE = Table(["policy", "regret", "note"], [["A", 1.23456789, None], ["<b>&", 12, "x"]], "A title")
 
@@ -67,7 +69,7 @@ def test_plain_data_in_words():
     assert in_words({"arm": "Empirical", "values": [0.5] * 100}) == "Empirical(values = 100 values)"
 
 
-class Found(Shown):
+class Found(Reported):
     def findings(self):
         facts = {"runs": "10"}
         return Findings(["a < b"], [(["", "mean"], [["A", "1"]])], "A is <best>. By far.\n\nLuck differs.", facts)

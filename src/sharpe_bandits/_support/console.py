@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -68,26 +68,24 @@ def decimals(error: float, least: int = 0, most: int = 3) -> int:
     return most if not error > 0 else min(max(-math.floor(math.log10(error) + 0.5), least), most)
 
 
-def results(
-    tables: Iterable[Cells], summary: str, settings: Mapping[str, str], remarks: Iterable[str] = ()
-) -> RenderableType:
-    """Remarks, a summary, tables of numbers, and settings."""
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
+class Findings(NamedTuple):
+    """The content of a result: remarks to check, tables, a summary in paragraphs, and settings."""
 
-    drawn = [Numbers(heads, rows) for heads, rows in tables]
-    facts = Table.grid(padding=(0, 2))
-    for what, words in settings.items():
-        facts.add_row(Text(what, style="dim"), Text(words))
-    return Group(*doubts(remarks), Text(spelling(summary)), *drawn, facts)
+    remarks: Iterable[str]
+    tables: Iterable[Cells]
+    summary: str
+    settings: Mapping[str, str]
 
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
 
-def doubts(remarks: Iterable[str]) -> list[RenderableType]:
-    """Possible mistakes, one line each, shown at the top."""
-    from rich.text import Text
-
-    return [Text(f"Check: {spelling(text)}.", style="bold") for text in remarks]
+        doubts = [Text(f"Check: {spelling(text)}.", style="bold") for text in self.remarks]
+        facts = Table.grid(padding=(0, 2))
+        for what, words in self.settings.items():
+            facts.add_row(Text(what, style="dim"), Text(words))
+        return Group(*doubts, Text(spelling(self.summary)), *(Numbers(*cells) for cells in self.tables), facts)
 
 
 def show(thing: Any) -> None:

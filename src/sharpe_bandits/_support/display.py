@@ -1,4 +1,4 @@
-"""How results are displayed: as text in a terminal, as HTML in a notebook, and as tables of other libraries."""
+"""Tables as text, as HTML for a notebook, and as frames of other libraries."""
 
 from __future__ import annotations
 
@@ -7,73 +7,15 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..errors import require
-from . import console
 from .names import csv_cell
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 
 #: Maximum number of rows of a table shown as text.
 _LONGEST = 20
-
-
-class Findings(NamedTuple):
-    """The content of a result: remarks to check, tables, a summary in paragraphs, and settings."""
-
-    remarks: Iterable[str]
-    tables: Iterable[console.Cells]
-    summary: str
-    settings: Mapping[str, str]
-
-
-class Shown:
-    """A result that shows its :class:`Findings`: in full when printed and in a notebook, in one line as ``repr``."""
-
-    def findings(self) -> Findings:
-        """Its content."""
-        raise AssertionError(f"{type(self).__name__} has no findings")
-
-    @property
-    def table(self) -> Table:
-        """Every number, as a tidy table."""
-        raise AssertionError(f"{type(self).__name__} has no table")
-
-    def to_pandas(self) -> Any:
-        """The table as a :class:`pandas.DataFrame`; needs pandas."""
-        return self.table.to_pandas()
-
-    def to_polars(self) -> Any:
-        """The table as a :class:`polars.DataFrame`; needs polars."""
-        return self.table.to_polars()
-
-    def to_arrow(self) -> Any:
-        """The table as a :class:`pyarrow.Table`."""
-        return self.table.to_arrow()
-
-    def __rich__(self) -> RenderableType:
-        remarks, tables, summary, settings = self.findings()
-        return console.results(tables, summary, settings, remarks)
-
-    def __str__(self) -> str:
-        return console.as_text(self)
-
-    def __repr__(self) -> str:
-        first = self.findings().summary.partition("\n\n")[0].partition(". ")[0]
-        return f"<{type(self).__name__}: {first.rstrip('.')}>"
-
-    def _repr_html_(self) -> str:
-        remarks, tables, summary, settings = self.findings()
-        parts = [f"<p><b>Check:</b> {escape(text)}.</p>" for text in remarks]
-        parts += [f"<p>{escape(text)}</p>" for text in summary.split("\n\n") if text]
-        parts += [html_table(heads, rows) for heads, rows in tables]
-        return "".join(parts) + (html_table(["", ""], settings.items()) if settings else "")
 
 
 @dataclass(repr=False)
@@ -133,11 +75,17 @@ class Table:
 
     def to_pandas(self) -> Any:
         """The table as a :class:`pandas.DataFrame`; needs pandas."""
-        return _library("pandas").DataFrame(self.records(), columns=self.columns)
+        require("pandas", "this")
+        import pandas as pd
+
+        return pd.DataFrame(self.records(), columns=self.columns)
 
     def to_polars(self) -> Any:
         """The table as a :class:`polars.DataFrame`; needs polars."""
-        return _library("polars").from_arrow(self.to_arrow())
+        require("polars", "this")
+        import polars as pl
+
+        return pl.from_arrow(self.to_arrow())
 
     def to_csv(self) -> bytes:
         """The table as CSV, numbers at full precision; text that a spreadsheet would read as a formula is escaped."""
@@ -154,11 +102,6 @@ class Table:
         sink = pa.BufferOutputStream()
         pq.write_table(self.to_arrow(), sink, compression="zstd")
         return bytes(sink.getvalue())
-
-
-def _library(name: str) -> Any:
-    require(name, "this")
-    return import_module(name)
 
 
 def _cell(value: Any) -> str:

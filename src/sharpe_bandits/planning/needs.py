@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from .._support.display import Findings, Table
+from .._support.console import Findings
+from .._support.display import Table
 from .._support.versions import versions
 from ..errors import unknown
 from ..report.reported import Reported

@@ -1,17 +1,23 @@
-"""Results that draw themselves and write a folder: rankings, comparisons, replays and plans."""
+"""Results that show and draw themselves and write a folder: rankings, comparisons, replays and plans."""
 
 from __future__ import annotations
 
+from html import escape
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from .._support.display import Shown
+from .._support import console
+from .._support.console import Findings
+from .._support.display import Table, html_table
 from .._support.files import to_json, write_all
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
-class Reported(Shown):
-    """A result with a page.
+
+class Reported:
+    """A result that shows its findings, in full when printed and in a notebook, in one line as ``repr``; with a page.
 
     The module of this folder that has the page's name has the functions ``figures(result)``, by name and the main one
     first, and ``page(result, pictures)``; and ``files(result)`` if there are tables besides that of all numbers.
@@ -19,9 +25,47 @@ class Reported(Shown):
 
     page_name: ClassVar[str]
 
+    def findings(self) -> Findings:
+        """Its content."""
+        raise NotImplementedError
+
+    @property
+    def table(self) -> Table:
+        """Every number, as a tidy table."""
+        raise NotImplementedError
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        raise AssertionError(f"{type(self).__name__} has no plain data")
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """The table as a :class:`pandas.DataFrame`; needs pandas."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> Any:
+        """The table as a :class:`polars.DataFrame`; needs polars."""
+        return self.table.to_polars()
+
+    def to_arrow(self) -> Any:
+        """The table as a :class:`pyarrow.Table`."""
+        return self.table.to_arrow()
+
+    def __rich__(self) -> RenderableType:
+        return self.findings()
+
+    def __str__(self) -> str:
+        return console.as_text(self)
+
+    def __repr__(self) -> str:
+        first = self.findings().summary.partition("\n\n")[0].partition(". ")[0]
+        return f"<{type(self).__name__}: {first.rstrip('.')}>"
+
+    def _repr_html_(self) -> str:
+        remarks, tables, summary, settings = self.findings()
+        parts = [f"<p><b>Check:</b> {escape(text)}.</p>" for text in remarks]
+        parts += [f"<p>{escape(text)}</p>" for text in summary.split("\n\n") if text]
+        parts += [html_table(heads, rows) for heads, rows in tables]
+        return "".join(parts) + (html_table(["", ""], settings.items()) if settings else "")
 
     def plot(self) -> Any:
         """The main figure, drawn by matplotlib (the extra ``report``)."""

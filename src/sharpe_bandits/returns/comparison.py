@@ -29,7 +29,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._support import console
-from .._support.display import Findings, Table
+from .._support.console import Findings
+from .._support.display import Table
 from .._support.validation import check_keywords, inside, whole
 from ..errors import InvalidInputError, listed, unknown
 from ..report.reported import Reported

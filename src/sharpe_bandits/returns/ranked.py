@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 from .._support import console
-from .._support.display import Findings, Table
+from .._support.console import Findings
+from .._support.display import Table
 from ..confidence_sequences import Evidence, Leader, evidence_of_columns
 from ..errors import unknown
 from ..objectives import Objective

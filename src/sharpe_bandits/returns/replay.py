@@ -20,7 +20,8 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 
 from .._support import console
-from .._support.display import Findings, Table
+from .._support.console import Findings
+from .._support.display import Table
 from .._support.validation import check_keywords, one_of, positive, true_or_false, whole
 from ..errors import InvalidInputError, unknown
 from ..play.choose import Holding

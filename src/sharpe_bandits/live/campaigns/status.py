@@ -241,7 +241,7 @@ class Status:
             rows = [[one.segment, name, *one.cells()] for one, name in zip(self.segments, leaders, strict=True)]
             tables.append((names, rows))
         warnings = [self.reward_warning] if self.reward_warning else []
-        return console.results(tables, f"Best so far: {best}.", facts, [*warnings, *self.remarks])
+        return console.Findings([*warnings, *self.remarks], tables, f"Best so far: {best}.", facts)
 
     def rules_in_words(self) -> dict[str, str]:
         """The rules that are not the usual ones, and what they show."""
