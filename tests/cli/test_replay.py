@@ -14,7 +14,7 @@ from sharpe_bandits.returns.table import read_returns
 READ = ["--kind", "returns", "--periods-per-year", "252"]
 FILES = {
     "replay.html", "replay.csv", "replay.json", "wealth.csv", "log.csv",
-    *(f"{name}.{kind}" for name in ("wealth", "drawdown", "timeline", "shares") for kind in ("svg", "png")),
+    *(f"{name}.{kind}" for name in ("wealth", "drawdown", "timeline") for kind in ("svg", "png")),
 }  # fmt: skip
 
 
@@ -110,10 +110,10 @@ def test_a_failure_half_way_leaves_what_was_there(file, capsys, monkeypatch):
     folder = file.parent / "out" / "replay-desks"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
 
-    def fails(played, picture):
+    def fails(played):
         raise RuntimeError("no page")
 
-    monkeypatch.setattr(report, "page", fails)
+    monkeypatch.setattr(report, "files", fails)
     with pytest.raises(RuntimeError, match="no page"):
         main([*arguments, "--cost", "0.01"])
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

@@ -200,7 +200,7 @@ STUCK = """
 import os, signal, sys, threading, time
 from sharpe_bandits.cli import program as cli
 from sharpe_bandits.experiments import store
-from sharpe_bandits.report import folder
+from sharpe_bandits.report import page
 
 said = threading.Lock()
 
@@ -230,12 +230,12 @@ elif step == "writing a chunk":
         real(a, b)
     os.replace = replace
 elif step == "writing the report":
-    real = folder.write_atomically
+    real = page.write_atomically
     def write(path, content):
         if path.name == "report.html":
             stuck()
         real(path, content)
-    folder.write_atomically = write
+    page.write_atomically = write
 elif step == "until interrupted":
     real, interrupted = store.compute, threading.Event()
     def interrupt(*_):

@@ -7,7 +7,6 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.planning import words
 from sharpe_bandits.planning.needs import EVERY_ARM, Need, Point
-from sharpe_bandits.report import plan as drawn
 from sharpe_bandits.results.metrics import Estimate
 from tests.planning.problems import easy_plan, exact
 
@@ -48,7 +47,7 @@ def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_head
     assert text.startswith("Error probability after 500 rounds (2 years): every arm seen in every period")
     assert assumed in text
     assert words.title(plan) == "How often is the best of 2 arms by Sharpe ratio missed?"
-    page = drawn.page(plan, {"plan": {"svg": b"<svg></svg>"}})
+    page = plan._page({"plan": {"svg": b"<svg></svg>"}})
     assert html.escape(assumed).replace("&#x27;", "&#39;") in page
     assert page.index("Assumed:") < page.index("<table")
     one_by_one = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=1, bootstrap=True)
@@ -67,6 +66,5 @@ def test_a_doubt_about_the_table_stands_in_the_plan():
     doubted = sb.Returns(returns.names, returns.values, None, 252.0, "returns", (), ("it looks odd",))
     plan = sb.plan(sb.BestArmProblem.from_returns(doubted), budget=100, runs=50)
     assert str(plan).startswith("Check: it looks odd.\n")
-    assert drawn.page(plan, {"plan": {"svg": b"<svg></svg>"}}).index("Check: it looks odd.") < drawn.page(
-        plan, {"plan": {"svg": b"<svg></svg>"}}
-    ).index("Assumed:")
+    page = plan._page({"plan": {"svg": b"<svg></svg>"}})
+    assert page.index("Check: it looks odd.") < page.index("Assumed:")

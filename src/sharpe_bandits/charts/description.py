@@ -100,17 +100,6 @@ class Figure:
         return list(dict.fromkeys(s.name for s in sorted(series, key=lambda s: s.kind == "bound")))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Heatmap:
-    """Shares from 0 to 1, in rows and columns."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[str]
-    values: Sequence[Sequence[float]]
-    caption: str = ""
-
-
 def colour_and_marker(number: int) -> tuple[str, Marker]:
     """Colour and marker of a policy, by its number."""
     return PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._support.names import plain_text, printable, shorten
 from ..errors import require
-from .description import GREY, Chart, Figure, Heatmap, Rule, Series
+from .description import GREY, Chart, Figure, Rule, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,14 +51,14 @@ _MOST_LABELS, _LABEL_HEIGHT = 6, 0.075
 _LEGENDS = ((3, 9.0), (2, 9.0), (2, 7.5), (1, 9.0))
 
 
-def render_matplotlib(figure: Figure | Heatmap) -> DrawnFigure:
+def render_matplotlib(figure: Figure) -> DrawnFigure:
     """The drawn figure; pyplot does not manage it, so there is nothing to close."""
     require("matplotlib", "drawing figures", "report")
     with _style():
-        return _heatmap(figure) if isinstance(figure, Heatmap) else _grid(figure)
+        return _grid(figure)
 
 
-def pictures(figure: Figure | Heatmap) -> dict[str, bytes]:
+def pictures(figure: Figure) -> dict[str, bytes]:
     """The figure as SVG and PNG; the same figure gives the same bytes."""
     mpl_figure = render_matplotlib(figure)  # raises with what to install if there is no matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -80,10 +80,9 @@ def pictures(figure: Figure | Heatmap) -> dict[str, bytes]:
     return {"svg": _with_tips(svg.getvalue().decode(), figure).encode(), "png": png.getvalue()}
 
 
-def _with_tips(svg: str, figure: Figure | Heatmap) -> str:
+def _with_tips(svg: str, figure: Figure) -> str:
     """The SVG with a title for every series, which browsers show when the mouse is over it."""
-    rows = figure.charts if isinstance(figure, Figure) else ()
-    for r, row in enumerate(rows):
+    for r, row in enumerate(figure.charts):
         for c, chart in enumerate(row):
             for k, series in enumerate(chart.series):
                 tip = "\n".join(map(printable, (series.tip or _tip(series)).split("\n")))
@@ -325,22 +324,3 @@ def _fitted(drawn: DrawnFigure, text: str, share: float, **font: Any) -> str:
             return fitted
         most = max(4, min(most - 1, int(most * room / width)))
         lines = textwrap.wrap(text, most)
-
-
-def _heatmap(heatmap: Heatmap) -> DrawnFigure:
-    mpl_figure = _new((max(6.4, 2.2 + len(heatmap.columns)), 1.5 + 0.25 * len(heatmap.rows)))
-    ax = mpl_figure.subplots()
-    ax.imshow(np.asarray(heatmap.values, float), cmap="Blues", vmin=0, vmax=1, aspect="auto")
-    for r, row in enumerate(heatmap.values):
-        for c, share in enumerate(row):
-            colour = "white" if share > 0.55 else GREY if share >= 0.0005 else "#bbbbbb"
-            ax.text(c, r, f"{share:.1%}", ha="center", va="center", fontsize=8, color=colour)
-    heads = ["\n".join(map(plain_text, textwrap.wrap(shorten(name, _ON_AXIS["y"]), 13))) for name in heatmap.columns]
-    ax.set_xticks(range(len(heads)), heads)
-    ax.set_yticks(range(len(heatmap.rows)), [_place(name, _ON_AXIS["x"]) for name in heatmap.rows])
-    ax.tick_params(length=0, labelsize=8)
-    ax.xaxis.tick_top()
-    ax.grid(visible=False)
-    ax.spines[["left", "bottom"]].set_visible(False)
-    _frame(mpl_figure, heatmap.title, heatmap.caption)
-    return mpl_figure

@@ -26,8 +26,7 @@ from ..charts.tidy_rows import points
 from ..errors import InvalidInputError, UnreadableDataError
 from ..paper import claims, theory_check
 from ..report.document import check_libraries
-from ..report.folder import write
-from ..report.page import Content, Section
+from ..report.page import Content, Section, write
 from ..simulation.executors import Backend, backend_for, cores
 from ..simulation.machines import processor
 from .panel import Panel, PanelResult, PanelSpec

@@ -1,24 +1,10 @@
-"""A comparison as files: data, a forest plot and a page."""
+"""The forest plot of a comparison."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 from .._support.names import printable, shorten
 from ..charts.description import PALETTE, Axis, Chart, Figure, Rule, Series
 from ..returns.comparison import Comparison
-from .document import document
-
-_REFERENCES = (
-    "O. Ledoit and M. Wolf (2008). Robust performance hypothesis testing with the Sharpe ratio. Journal of Empirical "
-    "Finance 15(5).",
-    "P. R. Hansen (2005). A test for superior predictive ability. Journal of Business & Economic Statistics 23(4).",
-    "P. R. Hansen, A. Lunde and J. M. Nason (2011). The model confidence set. Econometrica 79(2).",
-    "J. P. Romano and M. Wolf (2005). Stepwise multiple testing as formalized data snooping. Econometrica 73(4).",
-    "D. H. Bailey, J. M. Borwein, M. López de Prado and Q. J. Zhu (2017). The probability of backtest overfitting. "
-    "Journal of Computational Finance 20(4).",
-)
-
 
 #: Maximum number of differences drawn.
 DRAWN = 30
@@ -53,12 +39,3 @@ def figures(comparison: Comparison) -> dict[str, Figure]:
         caption=f"{comparison.returns.span}; {comparison.confidence:.0%} intervals, each for itself",
     )
     return {"comparison": forest}
-
-
-def page(comparison: Comparison, drawn: Mapping[str, Mapping[str, bytes]]) -> str:
-    """The comparison as one small page, including its figure as SVG."""
-    count = len(comparison.returns.names)
-    return document(
-        "comparison.html", title=f"Comparison of {count} columns", comparison=comparison,
-        picture=drawn["comparison"]["svg"],        references=_REFERENCES,
-    )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy as np
 from ..charts.description import CARET_DOWN, DASHES, Axis, Chart, Figure, Rule, Series, colour_and_marker
 from ..planning.needs import VERIFY, Plan, Point
 from ..planning.words import answer, assumed, heads, lines, remarks, title
-from .document import document
 
 _SPAN = 500  # budgets smaller than the largest by more than this factor are not drawn
 
@@ -92,13 +91,13 @@ def _lowest(plan: Plan) -> float:
     return max(min(seen, default=0.1) / 2, 1e-5)
 
 
-def page(plan: Plan, drawn: Mapping[str, Mapping[str, bytes]]) -> str:
-    """The whole page, including its figure as SVG."""
+def content(plan: Plan) -> dict[str, Any]:
+    """The words and numbers of the page."""
     points = [
         [p.policy, p.stage, f"{p.budget:,}", f"{p.runs:,}", f"{p.wrong:,}", f"{p.error.mean:.4g}",
          f"{p.error.low:.4g} to {p.error.high:.4g}"] for p in plan.points
     ]  # fmt: skip
-    return document(
-        "plan.html", picture=drawn["plan"]["svg"], title=title(plan), assumed=assumed(plan), answer=answer(plan),
-        heads=heads(plan), lines=lines(plan), remarks=remarks(plan), points=points, plan=plan,
-    )  # fmt: skip
+    return {
+        "title": title(plan), "assumed": assumed(plan), "answer": answer(plan), "heads": heads(plan),
+        "lines": lines(plan), "remarks": remarks(plan), "points": points,
+    }  # fmt: skip

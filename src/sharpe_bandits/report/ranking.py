@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,26 +12,10 @@ from .._support.names import printable, shorten
 from ..charts.description import DASHES, PALETTE, Axis, Chart, Figure, Rule, Series
 from ..returns import statistics
 from ..returns.ranked import Ranking
-from .document import document
 
 #: Maximum number of columns drawn, points of a curve, and minimum number of rows of a rolling Sharpe ratio.
 DRAWN, POINTS, LEAST_WINDOW = 30, 300, 20
 COLOURS = PALETTE[:-1]
-_REFERENCES = (
-    "A. W. Lo (2002). The statistics of Sharpe ratios. Financial Analysts Journal 58(4).",
-    "E. Mertens (2002). Comments on variance of the IID estimator in Lo (2002).",
-    "W. K. Newey and K. D. West (1994). Automatic lag selection in covariance matrix estimation. Review of Economic "
-    "Studies 61(4).",
-    "D. N. Politis and J. P. Romano (1994). The stationary bootstrap. JASA 89(428).",
-    "A. Patton, D. N. Politis and H. White (2009). Correction to “Automatic block-length selection for the dependent "
-    "bootstrap”. Econometric Reviews 28(4).",
-    "D. H. Bailey and M. López de Prado (2012). The Sharpe ratio efficient frontier. Journal of Risk 15(2).",
-    "A. W. Lo (2002), as above, for autocorrelated returns; Y. Benjamini and Y. Hochberg (1995). Controlling the false "
-    "discovery rate. Journal of the Royal Statistical Society B 57(1).",
-    "D. H. Bailey, J. M. Borwein, M. López de Prado and Q. J. Zhu (2017). The probability of backtest overfitting. "
-    "Journal of Computational Finance 20(4).",
-    "D. H. Bailey and M. López de Prado (2014). The deflated Sharpe ratio. Journal of Portfolio Management 40(5).",
-)
 
 
 def figures(ranking: Ranking) -> dict[str, Figure]:
@@ -45,6 +28,11 @@ def files(ranking: Ranking) -> dict[str, bytes]:
     names, matrix = correlations(ranking, None)
     table = Table(["column", *names], [[name, *row] for name, row in zip(names, matrix, strict=True)])
     return {"correlations.csv": table.to_csv()}
+
+
+def content(ranking: Ranking) -> dict[str, Any]:
+    """The correlations of the columns that are drawn."""
+    return {"correlations": correlations(ranking, DRAWN)}
 
 
 def figure(ranking: Ranking) -> Figure:
@@ -127,22 +115,8 @@ def curves(ranking: Ranking) -> Figure:
     )
 
 
-def correlations(ranking: Ranking, most: int | None = DRAWN) -> tuple[list[str], list[list[float]]]:
+def correlations(ranking: Ranking, most: int | None) -> tuple[list[str], list[list[float]]]:
     """Names of the first columns and the correlations of their returns, over the rows that both have."""
     places = [ranking.returns.names.index(column.name) for column in ranking.columns[:most]]
     matrix = statistics.correlations(ranking.returns.values[:, places])
     return [ranking.returns.names[k] for k in places], matrix.reshape(len(places), -1).tolist()
-
-
-def page(ranking: Ranking, drawn: Mapping[str, Mapping[str, bytes]]) -> str:
-    """The ranking as one small page, including its figures as SVG."""
-    return document(
-        "ranking.html",
-        title=f"Ranking of {len(ranking.columns)} column{'s' * (len(ranking.columns) > 1)}",
-        ranking=ranking,
-        picture=drawn["ranking"]["svg"],
-        curves=drawn.get("curves", {}).get("svg"),
-        correlations=correlations(ranking),
-        drawn=min(len(ranking.columns), DRAWN),
-        references=_REFERENCES,
-    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,11 @@ import numpy as np
 
 from .._support.display import Table
 from .._support.names import printable, shorten
-from ..charts.description import DASHES, PALETTE, Axis, Chart, Dash, Figure, Heatmap, Series
+from ..charts.description import DASHES, PALETTE, Axis, Chart, Dash, Figure, Series
 from ..errors import InvalidInputError, require
 from ..returns.dates import in_words
 from ..returns.playing import BEST, EQUAL, LEADER, Player
 from ..returns.replay import Replay
-from .document import document
 
 #: Maximum number of rows drawn, evenly spaced; the last one is always drawn.
 _DRAWN = 1500
@@ -29,19 +27,12 @@ _BENCHMARKS: dict[str, tuple[str, Dash]] = {
     EQUAL: ("#000000", DASHES[1]), BEST: ("#8c8c8c", DASHES[2]), LEADER: ("#5d5d5d", DASHES[3]),
 }  # fmt: skip
 _COLOURS = PALETTE[:-1]  # the last is black
-_REFERENCES = (
-    "O. Ledoit and M. Wolf (2008). Robust performance hypothesis testing with the Sharpe ratio. Journal of Empirical "
-    "Finance 15(5).",
-    "E. Mertens (2002). Comments on variance of the IID estimator in Lo (2002).",
-    "W. K. Newey and K. D. West (1994). Automatic lag selection in covariance matrix estimation. Review of Economic "
-    "Studies 61(4).",
-)
 
 
-def figures(replay: Replay) -> dict[str, Figure | Heatmap]:
+def figures(replay: Replay) -> dict[str, Figure]:
     """Wealth, losses from its peak, and what was held."""
     falls = {} if replay.yardstick.costs else {"drawdown": drawdown(replay)}
-    return {"wealth": wealth(replay), **falls, "timeline": timeline(replay), "shares": shares(replay)}
+    return {"wealth": wealth(replay), **falls, "timeline": timeline(replay)}
 
 
 def files(replay: Replay) -> dict[str, bytes]:
@@ -69,32 +60,15 @@ def _paths(replay: Replay) -> list[dict[str, Any]]:
     return [dict(zip(paths, row, strict=True)) for row in zip(*paths.values(), strict=True)]
 
 
-def _caption(replay: Replay) -> str:
-    """The settings that the numbers of a figure depend on; shown with each figure."""
+def _figure(replay: Replay, title: str, charts: list[list[Chart]], height: float) -> Figure:
+    """A figure whose caption has the settings that its numbers depend on."""
     settings = replay.settings()
     hurdles = [key for key in ("risk-free rate", "evaluated", "benchmark") if key in settings]
-    return (
+    caption = (
         f"{settings['data']}; {settings['scale']}; annualised: {settings['annualised']}; seen: {settings['seen']}; "
         f"cost: {settings['cost']}; {'; '.join(f'{key}: {settings[key]}' for key in hurdles)}; L = {replay.L:.4g}"
     )
-
-
-def wealth(replay: Replay) -> Figure:
-    """Growth of 1, on a logarithmic scale: equal slopes are equal rates of return; or the costs so far."""
-    at, x, rows = _along(replay)
-    costs = replay.yardstick.costs
-    chart = Chart(
-        series=[_curve(replay, number, at, rows) for number in range(len(replay.players))],
-        x=x,
-        y=Axis(label="costs so far (bp)") if costs else Axis(label="growth of 1", scale="log", plain=True),
-    )
-    band = "; bands: 5% to 95% of runs" if _bands(replay) else ""
-    return Figure(
-        title=f"{'Costs so far' if costs else 'Growth of 1'}{band}",
-        charts=[[chart]],
-        size=(8.4, 4.4),
-        caption=_caption(replay),
-    )
+    return Figure(title=title, charts=charts, size=(8.4, height), caption=caption)
 
 
 def _along(replay: Replay) -> tuple[Any, Axis, np.ndarray]:
@@ -106,22 +80,37 @@ def _along(replay: Replay) -> tuple[Any, Axis, np.ndarray]:
     return replay.dates[rows], Axis(scale="date"), rows
 
 
+def _look(player: Player, number: int) -> dict[str, Any]:
+    """Colour and dash of a player."""
+    own = _COLOURS[number % len(_COLOURS)], DASHES[number // len(_COLOURS) % len(DASHES)]
+    return dict(zip(("colour", "dash"), _BENCHMARKS.get(player.name, own), strict=True))
+
+
+def wealth(replay: Replay) -> Figure:
+    """Growth of 1, on a logarithmic scale: equal slopes are equal rates of return; or the costs so far."""
+    at, x, rows = _along(replay)
+    costs, several = replay.yardstick.costs, any(p.runs > 1 for p in replay.players)
+    series = []
+    for number, p in enumerate(replay.players):
+        name = f"{p.name}, median of {p.runs} runs" if p.runs > 1 else p.name
+        if p.name == BEST:
+            name = f"{BEST}: {shorten(max(p.shares, key=lambda column: p.shares[column]), 28)}"
+        band = {"low": p.wealth_low[rows], "high": p.wealth_high[rows]} if p.runs > 1 else {}
+        series.append(Series(name=name, at=at, mean=p.wealth[rows], **band, **_look(p, number), width=1.4))
+    y = Axis(label="costs so far (bp)") if costs else Axis(label="growth of 1", scale="log", plain=True)
+    title = f"{'Costs so far' if costs else 'Growth of 1'}{'; bands: 5% to 95% of runs' if several else ''}"
+    return _figure(replay, title, [[Chart(series=series, x=x, y=y)]], 4.4)
+
+
 def drawdown(replay: Replay) -> Figure:
     """Loss from the last peak, in the run with the median total return of every player."""
     at, x, rows = _along(replay)
-    series = []
-    for number, player in enumerate(replay.players):
-        colour, dash = _look(player, number)
-        series.append(
-            Series(name=player.name, colour=colour, at=at, mean=-player.drawdowns[rows], dash=dash, width=1.2)
-        )
+    series = [
+        Series(name=player.name, at=at, mean=-player.drawdowns[rows], width=1.2, **_look(player, number))
+        for number, player in enumerate(replay.players)
+    ]
     chart = Chart(series=series, x=x, y=Axis(label="loss from the last peak"))
-    return Figure(
-        title="Drawdown, in the run with the median total return",
-        charts=[[chart]],
-        size=(8.4, 3.2),
-        caption=_caption(replay),
-    )
+    return _figure(replay, "Drawdown, in the run with the median total return", [[chart]], 3.2)
 
 
 def timeline(replay: Replay) -> Figure:
@@ -135,27 +124,17 @@ def timeline(replay: Replay) -> Figure:
     at, x, rows = _along(replay)
     charts = []
     for number, player in players:
-        held = player.held.columns[rows]
-        seen = [
-            (when, place.get(int(k), len(listed))) for when, own in zip(at, held, strict=True) for k in own if k >= 0
-        ]
+        held = zip(at, player.held.columns[rows], strict=True)
+        seen = [(when, place.get(int(k), len(listed))) for when, own in held for k in own if k >= 0]
         series = Series(
-            name=player.name, colour=_look(player, number)[0], at=[when for when, _ in seen],
+            name=player.name, colour=_look(player, number)["colour"], at=[when for when, _ in seen],
             mean=[y for _, y in seen], dash="", marker="s", size=2.2, legend=False,
         )  # fmt: skip
-        axis = Axis(label=player.name, scale="places", places=names)
-        charts.append([Chart(series=[series], x=x, y=axis)])
-    return Figure(
-        title=f"Columns held, in the run with the median total return{_sampled(replay)}",
-        charts=charts,
-        size=(8.4, len(charts) * (0.5 + 0.14 * len(names))),
-        caption=_caption(replay),
-    )
-
-
-def _sampled(replay: Replay) -> str:
+        charts.append([Chart(series=[series], x=x, y=Axis(label=player.name, scale="places", places=names))])
     length = len(replay.players[0].wealth)
-    return f" ({_DRAWN:,} of {length:,} rows)" if length > _DRAWN else ""
+    sampled = f" ({_DRAWN:,} of {length:,} rows)" if length > _DRAWN else ""
+    title = f"Columns held, in the run with the median total return{sampled}"
+    return _figure(replay, title, charts, len(charts) * (0.5 + 0.14 * len(names)))
 
 
 def tear_sheet(replay: Replay, name: str, path: Path, against: str | None) -> None:
@@ -181,54 +160,3 @@ def tear_sheet(replay: Replay, name: str, path: Path, against: str | None) -> No
             returns(replay[name]), benchmark=benchmark, rf=replay.annual_risk_free, output=str(path),
             periods_per_year=round(replay.returns.periods_per_year), title=f"{name}, run with the median total return",
         )  # fmt: skip
-
-
-def _look(player: Player, number: int) -> tuple[str, Dash]:
-    own = _COLOURS[number % len(_COLOURS)], DASHES[number // len(_COLOURS) % len(DASHES)]
-    return _BENCHMARKS.get(player.name, own)
-
-
-def _curve(replay: Replay, number: int, at: Any, rows: np.ndarray) -> Series:
-    player = replay.players[number]
-    colour, dash = _look(player, number)
-    band = {"low": player.wealth_low[rows], "high": player.wealth_high[rows]} if player.runs > 1 else {}
-    return Series(name=_label(player), colour=colour, at=at, mean=player.wealth[rows], **band, dash=dash, width=1.4)
-
-
-def _label(player: Player) -> str:
-    """The name; for the best column in hindsight, with that column."""
-    if player.name == BEST:
-        return f"{BEST}: {shorten(max(player.shares, key=lambda name: player.shares[name]), 28)}"
-    return f"{player.name}, median of {player.runs} runs" if player.runs > 1 else player.name
-
-
-def _bands(replay: Replay) -> bool:
-    return any(p.runs > 1 for p in replay.players)
-
-
-def shares(replay: Replay) -> Heatmap:
-    """Share of time in each column; one column of cells per player."""
-    heads, rows = replay.shares()
-    return Heatmap(
-        title="Share of time in each column",
-        columns=heads[1:],
-        rows=[printable(name) for name, _ in rows],
-        values=[values for _, values in rows],
-        caption=_caption(replay),
-    )
-
-
-def page(replay: Replay, drawn: Mapping[str, Mapping[str, bytes]]) -> str:
-    """The replay as one page, including its figures, drawn by name."""
-    count = len(replay.policies)
-    return document(
-        "replay.html",
-        title=f"Replay of {count} polic{'y' if count == 1 else 'ies'} on {len(replay.names)} columns",
-        replay=replay,
-        heatmap=shares(replay),
-        pictures=drawn,
-        switches=[(p.name, len(replay.switches(p.name))) for p in replay.policies],
-        bands=_bands(replay),
-        caption=_caption(replay),
-        references=_REFERENCES,
-    )

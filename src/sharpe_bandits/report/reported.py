@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +12,7 @@ from .._support import console
 from .._support.console import Findings
 from .._support.display import Table, html_table
 from .._support.files import to_json, write_all
+from .document import document
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
 class Reported:
     """A result that shows its findings, in full when printed and in a notebook, in one line as ``repr``; with a page.
 
-    The module of this folder that has the page's name has the functions ``figures(result)``, by name and the main one
-    first, and ``page(result, pictures)``; and ``files(result)`` if there are tables besides that of all numbers.
+    The page's template has its name, as has the module of this folder with ``figures(result)``, by name and the main
+    one first; and, if there is more, ``files(result)`` and what the template needs besides, ``content(result)``.
     """
 
     page_name: ClassVar[str]
@@ -86,10 +88,14 @@ class Reported:
             f"{name}.json": to_json(self.to_dict(), allow_nan=False),
             **{f"{key}.{kind}": picture for key, kinds in figures.items() for kind, picture in kinds.items()},
             **getattr(self._module, "files", lambda result: {})(self),
-            f"{name}.html": self._module.page(self, figures).encode(),
+            f"{name}.html": self._page(figures).encode(),
         }
         write_all(folder, files)  # nothing is written if one of them cannot be made
         return folder / f"{name}.html"
+
+    def _page(self, pictures: Mapping[str, Mapping[str, bytes]]) -> str:
+        more: dict[str, Any] = getattr(self._module, "content", lambda result: {})(self)
+        return document(f"{self.page_name}.html", pictures=pictures, **{self.page_name: self}, **more)
 
     @property
     def _module(self) -> Any:

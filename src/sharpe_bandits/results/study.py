@@ -455,7 +455,7 @@ class Study(Mapping[str, PolicyResult]):
         """Write a folder with a page of charts, numbers and settings that works offline, figures, and data; returns the
         path of the page.
         """
-        from ..report.folder import report
+        from ..report.page import report
 
         path = _folder(folder)
         if path.suffix.lower() in (".html", ".htm"):
