@@ -173,26 +173,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/campaigns/{name}/decisions.parquet": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * History as Parquet
-         * @description All decisions; times in UTC.
-         */
-        get: operations["history_parquet_api_campaigns__name__decisions_parquet_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/campaigns/{name}/decisions/{number}": {
         parameters: {
             query?: never;
@@ -1815,28 +1795,6 @@ export interface operations {
                 };
                 content: {
                     "text/csv": string;
-                };
-            };
-        };
-    };
-    history_parquet_api_campaigns__name__decisions_parquet_get: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/vnd.apache.parquet": string;
                 };
             };
         };

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
+from collections.abc import Iterator
+from itertools import chain
 from typing import Annotated, Any
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Query, Request
-from fastapi.responses import FileResponse, JSONResponse, Response
-from starlette.background import BackgroundTask
+from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 from .._support.files import from_json
 from .._support.plain_data import finite_or_none
 from ..errors import InvalidInputError, SharpeBanditsError, UnknownNameError, UnreadableDataError, unknown
-from ..live.campaigns import requests
-from ..live.campaigns.records import CIRCUMSTANCES, Decider, Entry
+from ..live.campaigns import Campaign, requests
+from ..live.campaigns.log import to_csv
+from ..live.campaigns.records import CIRCUMSTANCES, PAIRS, Decider, Entry, plain_details
 from ..live.campaigns.settings import optional_settings, policy_from_text
 from ..live.campaigns.webhooks import check_allowed
 from ..policies.base import Policy, policy_from_dict
-from . import exports, models
-from .aside import Aside
+from . import aside, models
 from .problems import MEDIA_TYPE, problem_of
 from .state import CampaignHandle, ServiceState
 from .view import View
 
-#: Campaigns on a page of the overview.
-PAGE = 25
+#: Campaigns on a page of the overview, and decisions in memory while they are exported.
+PAGE, _PAGE = 25, 20_000
 
 _PROBLEMS: dict[int | str, Any] = {
     status: {"description": words, "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
@@ -49,12 +48,11 @@ _PROBLEMS: dict[int | str, Any] = {
 }
 
 
-def _of_type(media_type: str) -> type[Response]:
-    """A response class that declares a media type other than JSON in the schema."""
-    return type("File", (Response,), {"media_type": media_type})
+class _CSV(Response):
+    """A response that the schema calls CSV."""
 
+    media_type = "text/csv"
 
-_CSV, _PARQUET = "text/csv", "application/vnd.apache.parquet"
 
 router = APIRouter(prefix="/api", responses=_PROBLEMS)
 
@@ -216,50 +214,37 @@ def weights(
 
 
 @router.get("/campaigns/{name}/decisions", summary="History, page by page", response_model=models.Decisions)
-async def history(
-    request: Request,
+def history(
     handle: Handle,
     first: int = Query(1, ge=1, le=2**53, description="number of the first decision"),
     count: int = Query(1000, ge=1, le=10_000, description="maximum number"),
 ) -> Response:
     """Decisions in order."""
-    content = await aside_of(request).short(exports.page, handle.reader.name, first, count)
-    return Response(content, media_type="application/json")
+    rows = handle.reader.history(first=first, count=count).to_pylist()
+    for row in rows:
+        for moment in ("asked", "expires", "told"):
+            row[moment] = row[moment] and row[moment].isoformat()
+        for name in PAIRS:
+            row[name] = plain_details(row[name])
+    return JSONResponse({"decisions": rows, "next": first + count if len(rows) == count else None})
 
 
-@router.get("/campaigns/{name}/decisions.csv", summary="History as CSV", response_class=_of_type(_CSV))
-async def history_csv(request: Request, handle: Handle, name: str) -> Response:
+@router.get("/campaigns/{name}/decisions.csv", summary="History as CSV", response_class=_CSV)
+async def history_csv(handle: Handle, name: str) -> Response:
     """All decisions; times in UTC."""
-    return await _exported(request, handle, exports.csv, _CSV, _file(name, "csv"))
+    pages = _csv_pages(handle.reader)
+    first = await asyncio.to_thread(next, pages)  # raises before an answer begins
+    # ``name`` is percent-encoded, as received
+    headers = {"Content-Disposition": f"attachment; filename=\"campaign.csv\"; filename*=UTF-8''{name}.csv"}
+    return StreamingResponse(chain([first], pages), media_type=_CSV.media_type, headers=headers)
 
 
-@router.get("/campaigns/{name}/decisions.parquet", summary="History as Parquet", response_class=_of_type(_PARQUET))
-async def history_parquet(request: Request, handle: Handle, name: str) -> Response:
-    """All decisions; times in UTC."""
-    return await _exported(request, handle, exports.parquet, _PARQUET, _file(name, "parquet"))
-
-
-async def _exported(
-    request: Request, handle: CampaignHandle, write: Any, kind: str, headers: dict[str, str]
-) -> Response:
-    folder = tempfile.mkdtemp(prefix="sharpe-bandits-")
-    path, task = f"{folder}/decisions", BackgroundTask(shutil.rmtree, folder)
-    try:
-        await aside_of(request).long(write, handle.reader.name, path)
-    except BaseException:
-        shutil.rmtree(folder)
-        raise
-    return FileResponse(path, media_type=kind, headers=headers, background=task)
-
-
-def aside_of(request: Request) -> Aside:
-    """Where long work of the service is done."""
-    return request.app.state.aside
-
-
-def _file(name: str, ending: str) -> dict[str, str]:
-    """A header that names a file; ``name`` is percent-encoded, as received."""
-    return {"Content-Disposition": f"attachment; filename=\"campaign.{ending}\"; filename*=UTF-8''{name}.{ending}"}
+def _csv_pages(campaign: Campaign) -> Iterator[bytes]:
+    first, rows = 1, _PAGE
+    while rows == _PAGE:
+        table = campaign.history(first=first, count=_PAGE)
+        yield to_csv(table, header=first == 1)
+        first, rows = first + _PAGE, table.num_rows
 
 
 @router.get("/campaigns/{name}/decisions/{number}", summary="One decision", response_model=models.DecisionModel)
@@ -370,7 +355,7 @@ async def verify(
     choices: bool = Query(False, description="also check that the policy still makes every choice"),
 ) -> Response:
     """The time is proportional to the length of the log."""
-    return answer(await aside_of(request).long(exports.verify, handle.reader.name, choices))
+    return answer(await request.app.state.aside.run(aside.verify, handle.reader.name, choices))
 
 
 @router.get("/campaigns/{name}/agent", summary="The state as an agent", response_model=models.AgentState)
@@ -410,7 +395,7 @@ async def evaluation(
     except UnreadableDataError as error:
         raise InvalidInputError(str(error)) from None
     other = _policy(description, L, risk_free)
-    return answer(await aside_of(request).long(exports.evaluate, handle.reader.name, other))
+    return answer(await request.app.state.aside.run(aside.evaluate, handle.reader.name, other))
 
 
 @router.get("/campaigns/{name}/view", include_in_schema=False)

@@ -11,17 +11,19 @@ import ssl
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import is_dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from enum import EnumType
+from functools import cache
+from types import UnionType
+from typing import TYPE_CHECKING, Any, TypeVar, Union, Unpack, get_args, get_origin, get_type_hints
 from urllib.parse import quote, urlencode, urlsplit
 
 from .._support.plain_data import plain
 from .._support.validation import positive, whole
-from ..confidence_sequences import Evidence, Leader
 from ..errors import ConflictError, InvalidInputError, SharpeBanditsError, StoreError, shown, unknown
 from ..live.agents import Agent
 from ..live.campaigns import requests
-from ..live.campaigns.comparison import Comparison, ShadowEstimate
 from ..live.campaigns.interface import CampaignInterface
 from ..live.campaigns.records import (
     CIRCUMSTANCES,
@@ -38,9 +40,8 @@ from ..live.campaigns.records import (
 )
 from ..live.campaigns.requests import MAX_BATCH, number_of, this_process
 from ..live.campaigns.settings import Options, checked
-from ..live.campaigns.status import ArmStatus, SegmentStatus, Status
+from ..live.campaigns.status import Status
 from ..policies.base import Policy, check_policy, policy_from_dict
-from ..results.metrics import Estimate
 from .problems import ScopeError, error_of
 
 if TYPE_CHECKING:
@@ -58,8 +59,6 @@ _THREADS = 64
 _PAGE = 10_000
 #: Entries in a page of the log.
 _LOG_PAGE = 1000
-#: Times of a decision.
-_TIMES = ("asked", "expires", "told")
 #: Where other requests go, and what is sent of them.
 _ROUTES: dict[type[requests.Request], tuple[str, ...]] = {
     requests.AcceptClock: ("/accept-clock",),
@@ -202,7 +201,7 @@ class Service:
         def page(after: str, size: int) -> tuple[list[Entry], str | None]:
             query = urlencode({"search": search, "after": after, "count": size})
             content = self.request("GET", f"/api/campaigns?{query}")
-            return [Entry(**_timed(item, "created")) for item in content["campaigns"]], content["next"]
+            return _from_plain(list[Entry], content["campaigns"]), content["next"]
 
         return _all_pages(page, after, _PAGE, count)
 
@@ -369,9 +368,7 @@ class RemoteCampaign(CampaignInterface):
         new = [key for key in keys if key not in known]
         body = {"keys": new, "worker": request.worker, **_body(request, "among", "distinct", *CIRCUMSTANCES)}
         try:
-            answers = (
-                [_decision(item) for item in self._request("POST", "/decisions", body)["decisions"]] if new else []
-            )
+            answers = self._decisions("POST", "/decisions", body) if new else []
         except StoreError as error:
             fallback = self._service.fallback
             if fallback is None:
@@ -400,25 +397,32 @@ class RemoteCampaign(CampaignInterface):
         *,
         strict: bool = True,
     ) -> list[SharpeBanditsError | None]:
-        pairs = list(rewards.items() if isinstance(rewards, Mapping) else rewards)
-        unknown = [isinstance(decision, Decision) and decision.number == 0 for decision, _ in pairs]
-        if not any(unknown):
-            return super().tell_many(pairs, strict=strict)
-        for decision, told in (pair for pair, own in zip(pairs, unknown, strict=True) if own):
+        pairs: list[Any] = list(rewards.items() if isinstance(rewards, Mapping) else rewards)
+        errors: list[SharpeBanditsError | None] = [None] * len(pairs)
+        places = []
+        for place, (decision, told) in enumerate(pairs):
+            if not isinstance(decision, Decision) or decision.number:
+                places.append(place)
+                continue
             measures = told if isinstance(told, dict) else {"reward": told}
-            asked = decision.key.removeprefix(_FALLBACK)  # the service may have decided without being heard
-            missed = {} if asked == decision.key else {"instead_of": asked}
-            self.record(decision.arm, key=decision.key, worker=decision.worker, **missed, **measures)
-        others = iter(
-            super().tell_many([pair for pair, own in zip(pairs, unknown, strict=True) if not own], strict=strict)
-        )
-        return [None if own else next(others) for own in unknown]
+            key = str(decision.key)
+            asked = key.removeprefix(_FALLBACK)  # the service may have decided without being heard
+            missed = None if asked == key else asked
+            self.record(decision.arm, key=key, worker=decision.worker, instead_of=missed, **measures)
+        for place, error in zip(places, super().tell_many([pairs[k] for k in places], strict=strict), strict=True):
+            errors[place] = error
+        return errors
 
     def _tell(self, request: requests.Tell) -> list[SharpeBanditsError | None]:
         errors = [item if isinstance(item, SharpeBanditsError) else None for item in request.checked]
         places = [place for place, error in enumerate(errors) if error is None]
         rewards = [
-            {"decision": item.decision, "reward": item.reward, **item.measures, **_seen(item)}
+            {
+                "decision": item.decision,
+                "reward": item.reward,
+                **item.measures,
+                "seen": {str(arm): x for arm, x in item.seen} or None,
+            }
             for item in request.checked
             if isinstance(item, requests.Reward)
         ]
@@ -438,26 +442,16 @@ class RemoteCampaign(CampaignInterface):
             for one in records
         ]
         body = {"records": items, "history": records[0].by == Decider.HISTORY}
-        return [_decision(item) for item in self._request("POST", "/records", body)["decisions"]]
+        return self._decisions("POST", "/records", body)
 
     def decision(self, number: int) -> Decision:
-        return _decision(self._request("GET", f"/decisions/{number_of(number)}"))
+        return _from_plain(Decision, self._request("GET", f"/decisions/{number_of(number)}"))
 
     def pending(self, count: int = 100) -> list[Decision]:
-        answer = self._request("GET", f"/pending?count={whole('count', count, 1, MAX_BATCH)}")
-        return [_decision(item) for item in answer["decisions"]]
+        return self._decisions("GET", f"/pending?count={whole('count', count, 1, MAX_BATCH)}")
 
     def status(self) -> Status:
-        answer = self._request("GET", "")
-        del answer["settings"]
-        arms = [ArmStatus(**{key: _pair(value) for key, value in arm.items()}) for arm in answer["arms"]]
-        timed = _timed(answer, "time", "leader_since", "lift_until")
-        reports = {
-            name: answer[name] and kind(**{key: _pair(value) for key, value in answer[name].items()})
-            for name, kind in (("lift", Comparison), ("shadow", ShadowEstimate), ("evidence", Evidence))
-        }
-        segments = [SegmentStatus(**one) for one in answer["segments"]]
-        return Status(**{**timed, "arms": arms, "leader": Leader(**answer["leader"]), **reports, "segments": segments})
+        return _from_plain(Status, self._request("GET", ""))
 
     def recommend(self, segment: str | None = None) -> Any:
         return self._request("GET", f"/recommendation{_query(segment=segment)}")["recommendation"]
@@ -471,25 +465,21 @@ class RemoteCampaign(CampaignInterface):
 
     def verify(self, *, choices: bool = False) -> Verification:
         answer = self._request("GET", f"/verification?choices={'true' if choices else 'false'}")
-        return Verification(answer["events"], answer["decisions"], answer["problems"], answer["notes"])
+        return _from_plain(Verification, answer)
 
     def _log(self, before: int | None, count: int, search: str) -> list[LogEntry]:
         def page(before: int, size: int) -> tuple[list[LogEntry], int | None]:
             query = urlencode({"count": size, "search": search, "before": before})
             entries = self._request("GET", f"/log?{query}")["entries"]
             following = entries[-1]["seq"] if len(entries) == size else None
-            return [LogEntry(**_timed(item, "time")) for item in entries], following
+            return _from_plain(list[LogEntry], entries), following
 
         return _all_pages(page, 2**53 if before is None else before, _LOG_PAGE, count)
 
     def evaluate(self, policy: Policy) -> Evaluation:
         described = json.dumps(plain(check_policy(policy).to_dict()))
         answer = self._request("GET", f"/evaluation?{urlencode({'policy': described})}")
-        del answer["sentence"]
-        estimates: dict[str, Any] = {
-            key: Estimate(**value) if isinstance(value, dict) else _pair(value) for key, value in answer.items()
-        }
-        return Evaluation(**estimates)
+        return _from_plain(Evaluation, answer)
 
     def accept_clock(self, *, by: str | None = None) -> None:
         self._do(requests.AcceptClock(by=by))
@@ -509,12 +499,14 @@ class RemoteCampaign(CampaignInterface):
 
         def page(first: int, size: int) -> tuple[list[dict[str, Any]], int | None]:
             content = self._request("GET", f"/decisions?first={first}&count={size}")
-            texts = [{name: details_text(item[name]) for name in PAIRS} for item in content["decisions"]]
-            rows = zip(content["decisions"], texts, strict=True)
-            return [{**_timed(item, *_TIMES), **text} for item, text in rows], content["next"]
+            rows = [vars(decision) for decision in _from_plain(list[Decision], content["decisions"])]
+            return [row | {name: details_text(row[name]) for name in PAIRS} for row in rows], content["next"]
 
         schema = history_schema(isinstance(self.settings["arms"], list))
         return pa.Table.from_pylist(_all_pages(page, first, _PAGE, count), schema=schema)
+
+    def _decisions(self, method: str, path: str, body: Any = None) -> list[Decision]:
+        return _from_plain(list[Decision], self._request(method, path, body)["decisions"])
 
     def _request(self, method: str, path: str, body: Any = None) -> Any:
         self._open()
@@ -536,27 +528,31 @@ def _path(name: str) -> str:
     return f"/api/campaigns/{quote(name, safe='')}"
 
 
-def _decision(item: dict[str, Any]) -> Decision:
-    return Decision(**{**_timed(item, *_TIMES), "state": DecisionState(item["state"]), "by": Decider(item["by"])})
-
-
-def _seen(told: requests.Reward) -> dict[str, Any]:
-    return {"seen": {str(arm): x for arm, x in told.seen}} if told.seen else {}
-
-
 def _body(request: requests.Request, *names: str) -> dict[str, Any]:
     return {name: getattr(request, name) for name in names}
 
 
-def _timed(item: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Plain data with the times of these names parsed."""
-    return {**item, **{name: item[name] and datetime.fromisoformat(item[name]) for name in names}}
+def _from_plain(kind: Any, value: Any) -> Any:
+    """What plain data say: the fields of a dataclass that are known here, times, enums, lists and tuples."""
+    if value is None:
+        return None
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(one for one in get_args(kind) if one is not type(None))
+    if isinstance(kind, type) and is_dataclass(kind):
+        kinds = _field_types(kind)
+        return kind(**{name: _from_plain(kinds[name], one) for name, one in value.items() if name in kinds})
+    if get_origin(kind) is list:
+        return [_from_plain(get_args(kind)[0], one) for one in value]
+    if get_origin(kind) is tuple:
+        return tuple(value)
+    if kind is datetime:
+        return datetime.fromisoformat(value)
+    return kind(value) if isinstance(kind, EnumType) else value
+
+
+_field_types = cache(get_type_hints)
 
 
 def _query(**values: Any) -> str:
     """A query of the values that are not None."""
     return f"?{urlencode({name: value for name, value in values.items() if value is not None})}"
-
-
-def _pair(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value

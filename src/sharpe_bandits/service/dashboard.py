@@ -71,9 +71,8 @@ def add(app: FastAPI) -> None:
 async def _home(request: Request) -> Response:
     query = {key: request.query_params.get(key, "")[:200] for key in ("search", "after")}
     entries, following = await asyncio.to_thread(visible, request, **query, count=PAGE)
-    state = state_of(request)
-    store, recent = repr(state.store).strip("<>"), state.observer.recent()
-    return _page(request, "home.html", entries=entries, following=following, store=store, query=query, recent=recent)
+    store = repr(state_of(request).store).strip("<>")
+    return _page(request, "home.html", entries=entries, following=following, store=store, query=query)
 
 
 async def _campaign(request: Request, name: str) -> Response:

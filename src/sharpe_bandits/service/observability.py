@@ -7,13 +7,11 @@ import logging
 import random
 import re
 import time
-from collections import deque
 from collections.abc import Iterable
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
@@ -23,8 +21,6 @@ from ..live.campaigns.webhooks import outcomes
 #: Maximum number of failed requests that are logged per second; the next line tells how many were not.
 _LINES = 10
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-#: Number of requests that write whose failures and durations a page shows.
-_RECENT = 1000
 _REQUEST_ID = re.compile(rb"[\w.:-]{1,64}")
 
 logger = logging.getLogger("sharpe_bandits.service")
@@ -71,7 +67,6 @@ class Observer:
         self.group_size = Histogram("group_size", "Requests in one commit", buckets=sizes, **prefix)
         self.commit_seconds = Histogram("commit_seconds", "Duration of commits", buckets=_SECONDS, **prefix)
         self._second, self._lines, self._left_out = 0, 0, 0
-        self._recent: deque[tuple[bool, float]] = deque(maxlen=_RECENT)
 
     def request_id(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
         """The id in X-Request-ID, or a new one."""
@@ -90,8 +85,6 @@ class Observer:
         method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST") else "other"
         self._requests(method, route, status).inc()
         self._seconds(route).observe(seconds)
-        if method == "POST" and route.startswith("/api/"):
-            self._recent.append((status >= 500, seconds))
         level = logging.WARNING if status >= 500 else logging.INFO
         if not logger.isEnabledFor(level) or (status >= 500 and not self._has_room()):
             return
@@ -111,16 +104,6 @@ class Observer:
         if self._left_out and status >= 500:
             fields["failures_not_logged"], self._left_out = self._left_out, 0
         logger.log(level, "request", extra={"fields": fields})
-
-    def recent(self) -> dict[str, float] | None:
-        """How many of the last requests that write (asks and rewards, mostly) the service failed, and their median and
-        99% duration in milliseconds; None before the first.
-        """
-        if not (recent := list(self._recent)):
-            return None
-        failures, seconds = zip(*recent, strict=True)
-        median, slow = 1000 * np.quantile(seconds, (0.5, 0.99))
-        return {"count": len(recent), "failed": sum(failures), "median": float(median), "slow": float(slow)}
 
     def _has_room(self) -> bool:
         second = int(time.monotonic())

@@ -60,10 +60,9 @@ def test_a_store_in_use_is_backed_up_lost_and_restored(target, tmp_path, capsys)
 
 def test_what_is_not_a_backup_is_refused(tmp_path, capsys):
     assert main(["campaign", "restore", str(tmp_path / "none"), "--store", str(tmp_path / "a.db")]) == 2
-    for content, message in (("text", "not an SQLite file"), ("PGDMP...", "pg_restore --no-owner --dbname=")):
-        (tmp_path / "text").write_text(content)
-        assert main(["campaign", "restore", str(tmp_path / "text"), "--store", str(tmp_path / "a.db")]) == 2
-        assert message in capsys.readouterr().err
+    (tmp_path / "text").write_text("text")
+    assert main(["campaign", "restore", str(tmp_path / "text"), "--store", str(tmp_path / "a.db")]) == 2
+    assert "not an SQLite file" in capsys.readouterr().err
     assert main(["campaign", "backup", "--store", str(tmp_path / "none.db"), "--out", str(tmp_path / "b")]) == 2
     assert not (tmp_path / "b").exists()
     assert not (tmp_path / "a.db").exists()

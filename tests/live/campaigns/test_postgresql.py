@@ -65,8 +65,7 @@ class Rows(list):
 def work(records):
     seq = records.head().events
     rows = Rows(Event(seq + k, 0, None, 0, None, None, 0.0) for k in range(1, 500))
-    new = {"sharpe_bandits_events": (Event._fields, rows)}
-    store._storage.insert(records.driver, number, new, "SELECT 1", ()) if sys.argv[4:] else stop()
+    store._storage.insert(records.driver, "sharpe_bandits_events", Event._fields, number, rows) if sys.argv[4:] else stop()
 store._storage.write(number, work)
 """
 

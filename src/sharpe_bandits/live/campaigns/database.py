@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, ClassVar, TypeVar
 
@@ -26,9 +26,6 @@ from .records import DecisionRow, DecisionState, Event
 from .storage import Batch, CampaignRow, Head, Interval, Outcome, Records, Search
 
 T = TypeVar("T")
-#: Names of columns, and rows, by table.
-Rows = Mapping[str, tuple[Sequence[str], Sequence[Any]]]
-
 #: Rows fetched at a time from long tables.
 _PAGE = 5000
 #: Seconds by which the clock may run ahead of a steady one from one write of a process to the next.
@@ -116,21 +113,19 @@ class Database(ABC):
         """Arguments of the driver's ``connect``."""
 
     @abstractmethod
-    def sql(self, text: str) -> str:
-        """A statement, whose parameters are question marks, in the driver's form."""
-
-    @abstractmethod
     def list_argument(self, values: Sequence[Any]) -> Any:
         """The argument of :attr:`in_list`."""
 
     def send(self, driver: Any, statement: str, arguments: Sequence[Any] = ()) -> list[Any]:
-        """Execute a statement, now or together with the next one; its rows are in the list from then on."""
+        """Execute a statement, whose parameters are question marks, now or together with the next one; its rows are in
+        the list from then on.
+        """
         rows: list[Any] = driver.execute(statement, arguments).fetchall()
         return rows
 
     @abstractmethod
-    def insert(self, driver: Any, campaign: int, rows: Rows, last: str, values: Sequence[Any]) -> None:
-        """Add rows of a campaign to tables, and execute a last statement with these values, as :meth:`send` does."""
+    def insert(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
+        """Add rows of a campaign."""
 
     @abstractmethod
     def update(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
@@ -258,33 +253,32 @@ class Database(ABC):
         return list(map(CampaignRow._make, rows))
 
     def _select(self, text: str, *arguments: Any) -> list[Any]:
-        statement = self.sql(text)
         return self._transaction(
-            lambda connection: driver_of(connection).execute(statement, arguments).fetchall(), self.begin_read
+            lambda connection: driver_of(connection).execute(text, arguments).fetchall(), self.begin_read
         )
 
     def create(self, name: str, settings: str, snapshot: str) -> None:
         """Create a campaign with its initial snapshot; nothing changes if there is one with this name."""
-        campaign = self.sql(
+        campaign = (
             f"INSERT INTO {_CAMPAIGNS} (name, settings, created, events, clock) VALUES (?, ?, ?, 0, ?) "
             "ON CONFLICT (name) DO NOTHING"
         )
-        initial = self.sql(
+        initial = (
             f"INSERT INTO {_SNAPSHOTS} (campaign, seq, state) SELECT id, 0, ? FROM {_CAMPAIGNS} WHERE name = ? "
             "ON CONFLICT (campaign) DO NOTHING"
         )
 
         def work(records: Any) -> None:
-            driver, now = records.driver, records.now()
-            self.send(driver, campaign, (name, settings, now, now))
-            self.send(driver, initial, (snapshot, name))
+            now = records.now()
+            records.send(campaign, name, settings, now, now)
+            records.send(initial, snapshot, name)
 
         self.write(0, work)
 
     def adopt(self, row: CampaignRow, source: Records) -> bool:
         """Add a campaign of another storage with all of its log, in one transaction; whether its name was free."""
         head, (seq, state) = source.head(), source.snapshot()
-        insert = self.sql(
+        insert = (
             f"INSERT INTO {_CAMPAIGNS} (name, settings, created, events, clock, next_expiry, hash) "
             "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING"
         )
@@ -295,13 +289,16 @@ class Database(ABC):
             driver.execute(self.setup_lock)
             if driver.execute(insert, values).rowcount == 0:
                 return False
-            ((campaign,),) = driver.execute(self.sql(f"SELECT id FROM {_CAMPAIGNS} WHERE name = ?"), (row.name,))
+            ((campaign,),) = driver.execute(f"SELECT id FROM {_CAMPAIGNS} WHERE name = ?", (row.name,))
             for table, fields, rows in (
                 (_DECISIONS, DecisionRow._fields, source.history(1, None)),
                 (_EVENTS, Event._fields, source.events(0, head.events)),
                 (_SNAPSHOTS, ("seq", "state"), [(seq, state)]),
             ):
-                self._insert_pages(driver, campaign, table, fields, rows)
+                remaining = iter(rows)
+                while page := list(islice(remaining, _PAGE)):
+                    self.insert(driver, table, fields, campaign, page)
+                    driver.execute("SELECT 1").fetchall()  # now, not all pages in one message
             return True
 
         return self.write(0, work)
@@ -312,8 +309,8 @@ class Database(ABC):
         def work(records: Any) -> None:
             lead = json.loads(records.snapshot()[1])["lead_began"]  # status tells its time
             old = f"DELETE FROM {_EVENTS} WHERE campaign = ? AND seq > {_ARCHIVE} AND seq <= ? AND seq <> ?"
-            records.driver.execute(self.sql(old), (campaign, archive.events, lead))
-            records.driver.execute(self.sql(_KEEP_TEXT), (campaign, _ARCHIVE, archive.events, json.dumps(archive)))
+            records.send(old, campaign, archive.events, lead)
+            records.send(_KEEP_TEXT, campaign, _ARCHIVE, archive.events, json.dumps(archive))
 
         self.write(campaign, work)
 
@@ -338,13 +335,6 @@ class Database(ABC):
             schema.upgrade(connection, self._revision(connection))  # unless another process was faster
 
         self._transaction(work, self.begin_write, "COMMIT")
-
-    def _insert_pages(self, driver: Any, campaign: int, table: str, fields: Sequence[str], rows: Iterable[Any]) -> None:
-        """Add many rows, a page at a time."""
-        remaining = iter(rows)
-        while page := list(islice(remaining, _PAGE)):
-            self.insert(driver, campaign, {table: (fields, page)}, "SELECT 1", ())
-            driver.execute("SELECT 1").fetchall()  # now, not all pages in one message
 
     def _revision(self, connection: sa.Connection) -> str | None:
         """The revision of the tables; None if there are none."""
@@ -374,8 +364,12 @@ class _SQLRecords:
         self._head: list[Any] | None = None
 
     def _rows(self, text: str, *parameters: Any) -> list[Any]:
-        rows: list[Any] = self.driver.execute(self._database.sql(text), parameters).fetchall()
+        rows: list[Any] = self.driver.execute(text, parameters).fetchall()
         return rows
+
+    def send(self, text: str, *parameters: Any) -> list[Any]:
+        """As :meth:`Database.send`."""
+        return self._database.send(self.driver, text, parameters)
 
     def _pages(self, columns: str, table: str, by: str, first: int, last: int) -> Iterator[Any]:
         """Rows from number ``first`` to ``last`` in the first column, which is ``by``."""
@@ -444,7 +438,7 @@ class _SQLRecords:
     def decisions(self, *, numbers: Sequence[int] = (), keys: Sequence[str] = ()) -> list[DecisionRow]:
         rows: list[Any] = []
         if self._for_update and self._head is None and (numbers or keys):  # first the lock, then decisions
-            self._head = self._database.send(self.driver, self._database.sql(self._select_head()), (self._campaign,))
+            self._head = self.send(self._select_head(), self._campaign)
         for column, values in (("number", numbers), ("key", keys)):
             if values:
                 condition, argument = self._database.in_list, self._database.list_argument(values)
@@ -513,22 +507,19 @@ class _SQLRecords:
 
     def append(self, batch: Batch) -> None:
         campaign, database, driver = self._campaign, self._database, self.driver
-        last = batch.events[-1].seq
-        rows = {
-            table: (row._fields, rows)
-            for table, row, rows in ((_DECISIONS, DecisionRow, batch.decisions), (_EVENTS, Event, batch.events))
-            if rows
-        }
+        last = batch.events[-1]
+        if batch.decisions:
+            database.insert(driver, _DECISIONS, DecisionRow._fields, campaign, batch.decisions)
+        database.insert(driver, _EVENTS, Event._fields, campaign, batch.events)
         head = f"UPDATE {_CAMPAIGNS} SET events = ?, clock = ?, next_expiry = ?, hash = ? WHERE id = ?"
-        values = (last, batch.clock, batch.next_expiry, batch.events[-1].hash, campaign)
-        database.insert(driver, campaign, rows, database.sql(head), values)
+        self.send(head, last.seq, batch.clock, batch.next_expiry, last.hash, campaign)
         if batch.outcomes:
             database.update(driver, _DECISIONS, Outcome._fields, campaign, batch.outcomes)
         if batch.amended is not None:
             stale = f"DELETE FROM {_EVENTS} WHERE campaign = ? AND seq <= {_CHECKPOINT} AND number >= ?"
-            database.send(driver, database.sql(stale), (campaign, batch.amended))
+            self.send(stale, campaign, batch.amended)
         for place, decisions, text in batch.checkpoints:
-            database.send(driver, database.sql(_KEEP_TEXT), (campaign, _CHECKPOINT - place, decisions, text))
+            self.send(_KEEP_TEXT, campaign, _CHECKPOINT - place, decisions, text)
         if batch.snapshot is not None:
-            statement = database.sql(f"UPDATE {_SNAPSHOTS} SET seq = ?, state = ? WHERE campaign = ?")
-            database.send(driver, statement, (last, batch.snapshot, campaign))
+            snapshot = f"UPDATE {_SNAPSHOTS} SET seq = ?, state = ? WHERE campaign = ?"
+            self.send(snapshot, last.seq, batch.snapshot, campaign)

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from ..._support.validation import positive
 from ...errors import InvalidInputError, require, shown
 from . import schema
-from .database import Database, Rows
+from .database import Database
 
 #: Milliseconds that a transaction may take between two statements: of readers, which hold no lock, and of migrations.
 _PATIENCE = 600_000
@@ -84,9 +84,6 @@ class PostgreSQL(Database):
 
         sa.event.listen(self.engine, "do_connect", connect)
 
-    def sql(self, text: str) -> str:
-        return text.replace("?", "%s")
-
     def list_argument(self, values: Sequence[Any]) -> list[Any]:
         return list(values)
 
@@ -101,19 +98,15 @@ class PostgreSQL(Database):
         driver.waiting.clear()
         driver.execute("ROLLBACK")
 
-    def insert(self, driver: Any, campaign: int, rows: Rows, last: str, values: Sequence[Any]) -> None:
-        statements, arguments = [], []
-        for table, (fields, new) in rows.items():
-            names = ", ".join(fields)
-            insertion = f"INSERT INTO {table} (campaign, {names}) SELECT %s, {names} FROM {_rows_of(table)}"
-            statements.append(f"in_{table} AS ({insertion})")
-            arguments += [campaign, _as_json(fields, new)]
-        driver.later(f"WITH {', '.join(statements)} {last}", (*arguments, *values))
+    def insert(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
+        names = ", ".join(fields)
+        statement = f"INSERT INTO {table} (campaign, {names}) SELECT ?, {names} FROM {_rows_of(table)}"
+        driver.later(statement, (campaign, _as_json(fields, rows)))
 
     def update(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
         number, *others = fields
         changes = ", ".join(f"{field} = row.{field}" for field in others)
-        same = f"old.campaign = %s AND old.{number} = row.{number}"
+        same = f"old.campaign = ? AND old.{number} = row.{number}"
         statement = f"UPDATE {table} AS old SET {changes} FROM {_rows_of(table)} AS row WHERE {same}"
         driver.later(statement, (_as_json(fields, rows), campaign))
 
@@ -145,7 +138,7 @@ class PostgreSQL(Database):
 
 
 def _rows_of(table: str) -> str:
-    return f"json_populate_recordset(CAST(NULL AS {table}), %s)"
+    return f"json_populate_recordset(CAST(NULL AS {table}), ?)"
 
 
 def _as_json(fields: Sequence[str], rows: Sequence[Any]) -> str:
@@ -153,8 +146,8 @@ def _as_json(fields: Sequence[str], rows: Sequence[Any]) -> str:
 
 
 def _bounded_connections(limit: float) -> Any:
-    """The class of psycopg's connections, with a limit in seconds to each wait for the server, and with statements that
-    are sent together with the next one.
+    """The class of psycopg's connections, with a limit in seconds to each wait for the server, with statements that are
+    sent together with the next one, and with question marks for parameters.
 
     A server behind a proxy that has lost it does not answer, and the operating system cannot know.
     """
@@ -167,10 +160,11 @@ def _bounded_connections(limit: float) -> Any:
             self.waiting: list[tuple[str, Sequence[Any], list[Any]]] = []
 
         def later(self, statement: str, arguments: Sequence[Any] = ()) -> list[Any]:
-            self.waiting.append((statement, arguments, []))
+            self.waiting.append((statement.replace("?", "%s"), arguments, []))
             return self.waiting[-1][2]
 
         def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
+            query = query.replace("?", "%s")
             if not self.waiting:
                 return super().execute(query, params, **options)
             waiting, self.waiting = self.waiting, []

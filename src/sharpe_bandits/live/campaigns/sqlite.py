@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from ..._support.validation import one_of
 from ...errors import StoreError, UnreadableDataError
 from . import schema
-from .database import Database, Rows, driver_of
+from .database import Database, driver_of
 from .storage import Records
 
 T = TypeVar("T")
@@ -73,18 +73,12 @@ class SQLite(Database):
         for pragma in (f"synchronous={self._synchronous}", "wal_autocheckpoint=0", "journal_size_limit=0"):
             driver.execute(f"PRAGMA {pragma}")
 
-    def sql(self, text: str) -> str:
-        return text
-
     def list_argument(self, values: Sequence[Any]) -> str:
         return json.dumps(list(values))
 
-    def insert(self, driver: Any, campaign: int, rows: Rows, last: str, values: Sequence[Any]) -> None:
-        for table, (fields, new) in rows.items():
-            places = ", ?" * len(fields)
-            statement = f"INSERT INTO {table} (campaign, {', '.join(fields)}) VALUES (?{places})"
-            driver.executemany(statement, [(campaign, *row) for row in new])
-        driver.execute(last, values)
+    def insert(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
+        statement = f"INSERT INTO {table} (campaign, {', '.join(fields)}) VALUES (?{', ?' * len(fields)})"
+        driver.executemany(statement, [(campaign, *row) for row in rows])
 
     def update(self, driver: Any, table: str, fields: Sequence[str], campaign: int, rows: Sequence[Any]) -> None:
         number, *others = fields
@@ -188,11 +182,6 @@ def _check_file(path: Path, create: bool) -> None:
             head = file.read(16)
     except OSError as error:
         raise StoreError(f"{path} cannot be read ({error.strerror}); check its permissions") from None
-    if head.startswith(b"PGDMP"):
-        raise UnreadableDataError(
-            f"{path} is a dump of a PostgreSQL database; restore it to an empty one, with: pg_restore --no-owner "
-            f"--dbname=postgresql://user@host/database {path}"
-        )
     if head and head != b"SQLite format 3\0":
         raise UnreadableDataError(f"{path} is not an SQLite file; choose another file, or restore it from a copy")
 
