@@ -423,7 +423,7 @@ def test_a_job_that_was_only_begun_refuses_others_too(tmp_path, monkeypatch, cap
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path, capsys):
-    sb.simulate(sb.UCBRSSR(0.5), [sb.Bernoulli(0.1), sb.Bernoulli(0.2)], horizon=20, runs=2).save(tmp_path)
+    (tmp_path / "manifest.json").write_text("{}")
     before = files(tmp_path)
     assert reproduce(tmp_path) == 2
     assert "was not written by this program" in capsys.readouterr().err
