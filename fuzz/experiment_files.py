@@ -142,7 +142,7 @@ def _check(text: str) -> None:
     _FILE.write_text(text, "utf-8", newline="")
     try:
         with brief_errors():
-            experiment = read(_FILE)
+            (experiment,) = read(_FILE).panels
     except sb.SharpeBanditsError as error:
         message = str(error)
         named = re.match(rf"{re.escape(str(_FILE))}(, .+: | is not TOML: )", message)

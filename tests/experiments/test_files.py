@@ -63,18 +63,18 @@ def write(tmp_path):
 
 @pytest.mark.parametrize(("text", "count"), [(TABLES, 2), (INLINE, 1)])
 def test_both_styles_are_read(write, text, count):
-    experiment = read(write(text))
+    (experiment,) = read(write(text)).panels
     assert len(experiment.cases) == count
     assert list(experiment.cases[0].environment.arms) == [sb.Uniform(0, 1), sb.Uniform(1, 3)]
     assert [p.name for p in experiment.cases[0].policies][:2] == ["UCB-RSSR", "U-UCB"]
 
 
 def test_settings_and_their_defaults(write):
-    experiment = read(write(TABLES))
-    assert (experiment.title, experiment.runs, experiment.seed, experiment.metric) == ("Two arms", 50, 7, "regret")
-    experiment = read(write(INLINE))
-    assert (experiment.title, experiment.runs, experiment.seed, experiment.metric) == ("mine", 10_000, 1, "regret")
-    assert read(write('metric = "error"\n' + INLINE)).metric == "error"
+    job = read(write(TABLES))
+    assert (job.title, job.runs, job.seed, job.panels[0].metric) == ("Two arms", 50, 7, "regret")
+    job = read(write(INLINE))
+    assert (job.title, job.runs, job.seed, job.panels[0].metric) == ("mine", 10_000, 1, "regret")
+    assert read(write('metric = "error"\n' + INLINE)).panels[0].metric == "error"
 
 
 def test_the_description_is_all_that_results_depend_on_but_runs_and_seed(write):
@@ -157,7 +157,7 @@ def test_the_example_of_the_documentation_is_the_file_that_it_names():
     page = (ROOT / "docs" / "do" / "experiment-file.md").read_text("utf-8")
     blocks = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
     assert blocks[0] == (ROOT / "examples" / "desks.toml").read_text("utf-8")
-    experiment = read(ROOT / "examples" / "desks.toml")
+    (experiment,) = read(ROOT / "examples" / "desks.toml").panels
     assert [c.label for c in experiment.cases] == ["L = 0.5", "L = 2"]
     assert [p.name for p in experiment.cases[0].policies] == ["UCB-RSSR", "NG-TS"]
 
@@ -166,7 +166,7 @@ def test_the_random_arms_of_the_documentation(write):
     page = (ROOT / "docs" / "do" / "experiment-file.md").read_text("utf-8")
     (snippet,) = (b for b in re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL) if "random" in b)
     text = re.sub(r"^arms = .*$", snippet.strip(), INLINE, flags=re.MULTILINE)
-    assert read(write(text)).cases[0].environment.K == 16
+    assert read(write(text)).panels[0].cases[0].environment.K == 16
 
 
 @pytest.mark.parametrize("text", ["horizon = " + "1" * 5000, "x = " + "[" * 5000 + "]" * 5000])
@@ -177,14 +177,14 @@ def test_texts_that_a_parser_refuses(write, text):
 
 def test_a_file_at_the_bounds_is_read(write):
     wide = INLINE.replace(ENDS, "low = 0, high = 1, repeat = 5000")
-    experiment = read(write(wide.replace("horizon = 500", "horizon = 1_000_000_000\nruns = 2")))
+    (experiment,) = read(write(wide.replace("horizon = 500", "horizon = 1_000_000_000\nruns = 2"))).panels
     assert experiment.cases[0].environment.K == 5000
     assert experiment.cases[0].horizon == 10**9
 
 
 def test_options_of_the_command_stand_instead_of_the_files(write):
-    experiment = read(write(INLINE), runs=7, seed=3)
-    assert (experiment.runs, experiment.seed) == (7, 3)
+    job = read(write(INLINE), runs=7, seed=3)
+    assert (job.runs, job.seed) == (7, 3)
 
 
 def test_long_formulas_of_random_arms(write):
@@ -193,6 +193,6 @@ def test_long_formulas_of_random_arms(write):
         f'horizon = 50\narms = {{ kind = "Uniform", random = true, low = """\n{formula}""", high = 2, repeat = 3 }}\n'
     )
     rest = 'objective = { kind = "RSSR", L = 1 }\npolicies = { kind = "UCBRSSR", L = 1 }\n'
-    (case,) = read(write(text + rest)).cases
+    (case,) = read(write(text + rest)).panels[0].cases
     assert formula in case.environment.name
     assert "\n" not in case.environment.name

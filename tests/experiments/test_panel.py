@@ -11,8 +11,7 @@ from scipy import stats
 
 import sharpe_bandits as sb
 from sharpe_bandits.experiments.description import cases
-from sharpe_bandits.experiments.panel import Panel
-from sharpe_bandits.experiments.runner import run_panels
+from sharpe_bandits.experiments.panel import Panel, run_panels
 from sharpe_bandits.results.study import tidy
 from sharpe_bandits.simulation.executors import Threads
 from tests.synthetic import case
@@ -47,7 +46,7 @@ def finished(metric="regret", checkpoints=6, **changes):
         **changes,
     }
     panel = Panel("mine", "paper", "", "", "", metric, tuple(cases(description)), checkpoints)
-    return run_panels([panel.spec(RUNS, SEED)], Threads(2), None)[0]
+    return run_panels([panel], RUNS, SEED, Threads(2), None)[0]
 
 
 @pytest.fixture(scope="module")

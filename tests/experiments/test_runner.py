@@ -8,8 +8,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.experiments.description import cases
-from sharpe_bandits.experiments.panel import Panel
-from sharpe_bandits.experiments.runner import run_panels
+from sharpe_bandits.experiments.panel import Panel, run_panels
 from sharpe_bandits.experiments.store import ChunkStore
 from sharpe_bandits.simulation.executors import Threads, compute
 
@@ -29,7 +28,7 @@ def panel(id, checkpoints=7, **changes):
 
 
 def run(panels, runs, workers, store):
-    return run_panels([p.spec(runs, 9) for p in panels], Threads(workers), store)
+    return run_panels(panels, runs, 9, Threads(workers), store)
 
 
 class Counting(ChunkStore):

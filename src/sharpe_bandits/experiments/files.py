@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +12,16 @@ from .._support.names import check_name, printable, shorten
 from .._support.validation import one_of, whole
 from ..errors import InvalidInputError
 from ..results.policy_result import Metric
-from .description import KEYS, Case, DescriptionError, at, cases, check_keys
+from .description import KEYS, DescriptionError, at, cases, check_keys
+from .panel import CHECKPOINTS, Job, Panel
 
 #: Keys that only files have, with their defaults.
 _RUN_KEYS = {"runs": 10_000, "seed": 1}
 _METRICS: tuple[Metric, ...] = ("regret", "error")
 
 
-@dataclass(frozen=True)
-class ExperimentFile:
-    """A user's experiment: its title, metric, cases, runs and seed, and the description it came from."""
-
-    title: str
-    metric: Metric
-    cases: list[Case]
-    runs: int
-    seed: int
-    description: dict[str, Any]
-
-
-def read(path: str | os.PathLike[str], runs: int | None = None, seed: int | None = None) -> ExperimentFile:
-    """The experiment in a TOML file; ``runs`` and ``seed`` override those of the file."""
+def read(path: str | os.PathLike[str], runs: int | None = None, seed: int | None = None) -> Job:
+    """The job of a TOML file; ``runs`` and ``seed`` override those of the file."""
     file = Path(path)
     try:
         content = tomllib.loads(file.read_text("utf-8"))
@@ -45,13 +34,18 @@ def read(path: str | os.PathLike[str], runs: int | None = None, seed: int | None
     except (ValueError, RecursionError) as error:  # also numbers with too many digits
         raise InvalidInputError(f"{file} is not TOML: {error}") from None
     try:
-        return _experiment(content, file.stem, runs, seed)
+        return _experiment(content, name_of(file), runs, seed)
     except DescriptionError as error:
         keys = (f"[{part}]" if isinstance(part, int) else f".{shorten(printable(part), 60)}" for part in error.place)
         raise InvalidInputError(f"{file}, {''.join(keys).removeprefix('.')}: {error}") from None
 
 
-def _experiment(content: dict[str, Any], name: str, runs: int | None, seed: int | None) -> ExperimentFile:
+def name_of(file: Path) -> str:
+    """The name of an experiment; the stem of "...toml" is the folder above."""
+    return file.stem if file.stem.strip(". ") else "experiment"
+
+
+def _experiment(content: dict[str, Any], name: str, runs: int | None, seed: int | None) -> Job:
     check_keys("key", content, (*KEYS, *_RUN_KEYS))
     settings = {key: content.pop(key, default) for key, default in _RUN_KEYS.items()}
     runs = settings["runs"] if runs is None else runs
@@ -66,4 +60,9 @@ def _experiment(content: dict[str, Any], name: str, runs: int | None, seed: int 
         one_of("metric", metric, _METRICS)
     with at("title"):
         check_name("title", title)
-    return ExperimentFile(title, metric, cases(content), runs, seed, content)
+    of_file = tuple(cases(content))
+    compared = ", ".join(dict.fromkeys(policy.name for case in of_file for policy in case.policies))
+    id = re.sub(r"[^\w.-]+", "-", name)  # used in the names of files and anchors
+    panel = Panel(id, "", title, compared, "", metric, of_file, content.get("checkpoints", CHECKPOINTS))
+    introduction = f"{compared}: {runs:,} runs, {len(of_file)} case(s)."
+    return Job(title, introduction, [panel], runs, seed, content)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
 
 from ..charts.description import Figure
 from ..charts.tidy_rows import curves, points, rates
-from ..results.policy_result import Compared, Metric
+from ..policies.base import Policy
+from ..results.policy_result import Compared, Metric, PolicyResult
 from ..results.study import Study
-from ..simulation.api import check_memory, checkpoint_times
-from ..simulation.spec import Spec
+from ..simulation.api import check_memory, checkpoint_times, run_specs, settings_of
+from ..simulation.executors import Backend
+from ..simulation.spec import Spec, prepare
 from .description import Case
+from .store import ChunkStore, digest
 
 #: Checkpoints of a regret curve, unless the description says otherwise.
 CHECKPOINTS = 60
@@ -68,8 +72,11 @@ class Panel:
         """Name for files and links: ``R3-paper``."""
         return "-".join(part for part in (self.id, self.profile, self.reading) if part)
 
-    def spec(self, runs: int, seed: int) -> PanelSpec:
-        """What has to be simulated; raises if its results do not fit into memory."""
+    def specs(self, runs: int, seed: int) -> list[list[Spec]]:
+        """What has to be simulated: per case, the specs of its policies; the long cases come last.
+
+        Raises if the results do not fit into memory.
+        """
         runs = min(runs, self.max_runs or runs)
         specs = []
         often = [runs] * len(self.cases) + [long_runs(runs)] * len(self.long_cases)
@@ -78,7 +85,7 @@ class Panel:
             specs.append([Spec(p, case.environment, case.horizon, count, seed, times) for p in case.policies])
             if case.policies:
                 check_memory(specs[-1][0], sum(len(c.policies) for c in self.cases))
-        return PanelSpec(self, runs, seed, specs)
+        return specs
 
 
 def long_runs(runs: int) -> int:
@@ -87,13 +94,15 @@ def long_runs(runs: int) -> int:
 
 
 @dataclass(frozen=True)
-class PanelSpec:
-    """A panel's specification: per case, the specs of its policies; the long cases come last."""
+class Job:
+    """A set of panels to run, with the title and the introduction of their report."""
 
-    panel: Panel
+    title: str
+    introduction: str
+    panels: list[Panel]
     runs: int
     seed: int
-    specs: list[list[Spec]]
+    description: Any = None  # anything else that the results depend on, as plain data: a user's experiment file
 
 
 @dataclass(frozen=True)
@@ -124,3 +133,37 @@ class PanelResult:
                 caption += "; with two arms, sub-optimal plays are regret divided by the gap"
             return curves(rows, labels, caption)
         return points(rows, labels, panel.metric, caption)
+
+
+def run_panels(
+    panels: Sequence[Panel], runs: int, seed: int, backend: Backend, store: ChunkStore | None, stream: Any = None
+) -> list[PanelResult]:
+    """Simulate panels, with progress on a stream. Equivalent specs are simulated once."""
+    every = [panel.specs(runs, seed) for panel in panels]
+    names = {id(spec): digest(spec) for specs in every for of_case in specs for spec in of_case}
+    distinct = {names[id(spec)]: spec for specs in every for of_case in specs for spec in of_case}
+    for spec in distinct.values():
+        prepare(spec)
+    results = dict(zip(distinct, run_specs(list(distinct.values()), backend, None, store, stream), strict=True))
+    finished = []
+    for panel, specs in zip(panels, every, strict=True):
+        usual = min(runs, panel.max_runs or runs)
+        studies = [
+            Study(
+                {spec.policy.name: _named(results[names[id(spec)]], spec.policy) for spec in of_case},
+                settings_of(case.environment, case.horizon, of_case[0].runs if of_case else usual, seed),
+                cast(Metric, panel.metric),  # "coverage" is for panels without policies
+                case.objective,
+                case.variables,
+                case.label,
+                case.L,
+            )
+            for case, of_case in zip((*panel.cases, *panel.long_cases), specs, strict=True)
+        ]
+        finished.append(PanelResult(panel, studies[: len(panel.cases)], studies[len(panel.cases) :]))
+    return finished
+
+
+def _named(result: PolicyResult, policy: Policy) -> PolicyResult:
+    """The result under the name that its policy has in this panel."""
+    return replace(result, name=policy.name, policy=policy.to_dict())

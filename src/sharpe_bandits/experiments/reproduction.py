@@ -29,8 +29,7 @@ from ..report.document import check_libraries
 from ..report.page import Content, Section, write
 from ..simulation.executors import Backend, backend_for, cores
 from ..simulation.machines import processor
-from .panel import Panel, PanelResult, PanelSpec
-from .runner import run_panels
+from .panel import Job, Panel, PanelResult, run_panels
 from .store import ChunkStore, digest
 from .verdicts import Verdict
 
@@ -38,21 +37,6 @@ _SETTINGS = "settings.json"
 _KIND = "sharpe-bandits reproduction"
 #: The panels of the paper's Fig. 4a.
 HALVING = ("V1", "V2", "V3", "V4", "V5")
-
-
-@dataclass(frozen=True)
-class Job:
-    """A set of panels to run, with the title and the introduction of their report.
-
-    ``description`` is anything else that the results depend on, as plain data: a user's experiment file.
-    """
-
-    title: str
-    introduction: str
-    panels: list[Panel]
-    runs: int
-    seed: int
-    description: Any = None
 
 
 @dataclass(frozen=True)
@@ -80,10 +64,9 @@ def run_job(
     backend, store = backend_for(workers, executor), ChunkStore(out / "chunks")
     check_libraries()
     every = [one for panel in job.panels for one in (panel, *panel.readings)]
-    specs = [panel.spec(job.runs, job.seed) for panel in every]
-    settings = _settings(job, specs)
+    settings = _settings(job, every)
     _claim_folder(settings, out)
-    results = with_readings(run_panels(specs, backend, store, stream), job.panels)
+    results = with_readings(run_panels(every, job.runs, job.seed, backend, store, stream), job.panels)
     simulated = time.perf_counter() - started
     say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
     rows, drawings, findings = {}, {}, theory_check.TheoryFindings()
@@ -136,7 +119,7 @@ def with_readings(results: list[PanelResult], panels: list[Panel]) -> list[Panel
     return [replace(by_key[panel.key], readings=[by_key[other.key] for other in panel.readings]) for panel in panels]
 
 
-def _settings(job: Job, specs: list[PanelSpec]) -> dict[str, Any]:
+def _settings(job: Job, every: list[Panel]) -> dict[str, Any]:
     """Everything that the files of the folder depend on, as plain data."""
     return {
         "kind": _KIND,
@@ -146,19 +129,19 @@ def _settings(job: Job, specs: list[PanelSpec]) -> dict[str, Any]:
         "description": job.description,
         "versions": versions(),
         "sources": sources(),
-        "cases": _cases(specs),
+        "cases": _cases(job, every),
     }
 
 
-def _cases(specs: list[PanelSpec]) -> str:
+def _cases(job: Job, every: list[Panel]) -> str:
     """A digest of what is simulated and claimed, so that an edited panel does not resume in an old folder."""
     described = [
         [
-            [digest(spec) for of_case in panel.specs for spec in of_case],
-            [[case.label, case.objective.to_dict()] for case in panel.panel.cases],
-            [[claim.id, claim.says, claim.checks, claim.metric] for claim in panel.panel.claims],
+            [digest(spec) for of_case in panel.specs(job.runs, job.seed) for spec in of_case],
+            [[case.label, case.objective.to_dict()] for case in panel.cases],
+            [[claim.id, claim.says, claim.checks, claim.metric] for claim in panel.claims],
         ]
-        for panel in specs
+        for panel in every
     ]
     return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16]
 

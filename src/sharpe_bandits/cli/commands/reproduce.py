@@ -11,7 +11,8 @@ from ..._support import console
 from ..._support.validation import whole
 from ...errors import SharpeBanditsError
 from ...experiments import reproduction
-from ...experiments.reproduction import Job, Reproduction
+from ...experiments.panel import Job
+from ...experiments.reproduction import Reproduction
 from ...experiments.scorecard import conclusion
 from ...paper.panels import panels
 from ..parser import print_json

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
 
 from ..._support.validation import whole
-from ...experiments.files import read
-from ...experiments.panel import CHECKPOINTS, Panel
-from ...experiments.reproduction import Job
+from ...experiments.files import name_of, read
 from . import cluster
 from .reproduce import carry_out
 
@@ -28,16 +25,6 @@ def run(options: argparse.Namespace) -> None:
     """Run an experiment file."""
     runs = None if options.runs is None else whole("--runs", options.runs, 2)
     seed = None if options.seed is None else whole("--seed", options.seed, 0)
-    experiment = read(options.file, runs, seed)
-    compared = ", ".join(dict.fromkeys(p.name for case in experiment.cases for p in case.policies))
-    # the stem of "...toml" is the folder above
-    name = options.file.stem if options.file.stem.strip(". ") else "experiment"
-    id = re.sub(r"[^\w.-]+", "-", name)  # used in the names of files and anchors
-    panel = Panel(
-        id, "", experiment.title, compared, "", experiment.metric, tuple(experiment.cases),
-        experiment.description.get("checkpoints", CHECKPOINTS),
-    )  # fmt: skip
-    introduction = f"{compared}: {experiment.runs:,} runs, {len(experiment.cases)} case(s)."
-    options.out = options.out or Path("out") / name
-    job = Job(experiment.title, introduction, [panel], experiment.runs, experiment.seed, experiment.description)
+    job = read(options.file, runs, seed)
+    options.out = options.out or Path("out") / name_of(options.file)
     carry_out(job, options)
