@@ -8,8 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from sharpe_bandits.experiments import scorecard
-from sharpe_bandits.experiments.scorecard import Statement
+from sharpe_bandits.experiments.verdicts import Statement, conclusion, load, statements
 from sharpe_bandits.paper.panels import panels
 
 PAGE = Path(__file__).parents[1] / "findings.md"
@@ -65,10 +64,10 @@ def lines_of(statement: Statement) -> list[str]:
 
 def page(folder: Path) -> str:
     """The whole page."""
-    verdicts = scorecard.load(folder)
+    verdicts = load(folder)
     settings = json.loads((folder / "settings.json").read_text("utf-8"))
     titles = {panel.id: panel.title for panel in panels()}
-    by_source = scorecard.statements(verdicts)
+    by_source = statements(verdicts)
     used = dict.fromkeys(v.panel for v in verdicts)
     readings = {other.reading: other.condition for verdict in verdicts for other in verdict.readings}
     lines = [
@@ -77,7 +76,7 @@ def page(folder: Path) -> str:
         f"<!-- Written by python -m docs.site.findings from sharpe-bandits reproduce --runs {settings['runs']} "
         f"--seed {settings['seed']}: do not edit. -->",
         "",
-        f"**Does the paper reproduce?** {scorecard.conclusion(verdicts)[0]} Every experiment was rerun with "
+        f"**Does the paper reproduce?** {conclusion(verdicts)[0]} Every experiment was rerun with "
         f"{settings['runs']:,} runs, under the "
         "printed text (paper) and the code that the authors released (authors). A statement holds, or fails, if the "
         "99% interval of every paired difference says so ([methods](evidence/methods.md)); "

@@ -149,6 +149,15 @@ def test_everything_by_default(asked):
     assert "10,000 runs" in asked.job.introduction
 
 
+def test_panels_of_other_papers_are_not_headed_by_the_paper(asked):
+    assert main(["reproduce", "S5", "S6"]) == 0
+    assert asked.job.title == "Panels S5, S6"
+    assert "call options with parameters of ours, regret" in asked.job.introduction
+    assert "Optimizing Sharpe Ratio" not in asked.job.introduction
+    assert main(["reproduce", "S5", "R1"]) == 0
+    assert asked.job.title == "Does the paper reproduce?"
+
+
 @pytest.mark.parametrize(
     ("arguments", "runs"),
     [(["--quick"], 200), (["--quick", "--runs", "50"], 50), (["--runs", "2"], 2), (["--runs", "2000"], 2000)],

@@ -383,5 +383,5 @@ def test_what_all_cases_share_is_not_swept(sweep):
 
 @pytest.mark.parametrize("name", ["K", "n"])
 def test_a_case_is_not_labelled_with_another_number_than_it_has(name):
-    with pytest.raises(DescriptionError, match=f"{name} is 7 here, but the"):
+    with pytest.raises(DescriptionError, match=f"{name} is 7 here, but the horizon or the arms make it"):
         made(sweep={name: [7, 9]})

@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 import sharpe_bandits as sb
-from sharpe_bandits.experiments import scorecard
+from sharpe_bandits.experiments import verdicts as scorecard
 from sharpe_bandits.experiments.verdicts import EXPERIMENTS, OTHERS, THEORY, Evidence, UnderReading, Verdict, together
 from sharpe_bandits.paper.claims import below_zero, compare, find, judge
 from sharpe_bandits.results.metrics import Estimate

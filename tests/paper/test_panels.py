@@ -10,8 +10,7 @@ import scipy.stats
 import sharpe_bandits as sb
 from sharpe_bandits.experiments.panel import PanelResult
 from sharpe_bandits.paper import claims
-from sharpe_bandits.paper.panels import descriptions, panel, panels, statements
-from sharpe_bandits.paper.readings import readings
+from sharpe_bandits.paper.panels import descriptions, panel, panels, readings, statements
 from sharpe_bandits.results.study import Study
 
 BOTH = ("paper", "authors")

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.paper.panels import descriptions
-from sharpe_bandits.paper.readings import PROFILES, readings
+from sharpe_bandits.paper.panels import PROFILES, descriptions, readings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "evidence" / "reading-the-paper.md").read_text("utf-8")
 #: Rows of the tables that have a column for readings.

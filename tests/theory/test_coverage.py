@@ -15,8 +15,8 @@ def test_violations_are_counted_right():
     (inside,) = theory.coverage(coin, 2, statistics=["variance"], forms=["repaired"], epsilon=0.26, samples=500)
     (outside,) = theory.coverage(coin, 2, statistics=["variance"], forms=["repaired"], epsilon=0.24, samples=500)
     assert (inside.violations, outside.violations) == (0, 500)
-    assert inside.promise == pytest.approx(2 * math.exp(-4 * 0.26**2))
-    assert inside.vacuous
+    assert inside.bound.value == pytest.approx(2 * math.exp(-4 * 0.26**2))
+    assert inside.bound.vacuous
     assert inside.verdict == "holds"
     # a coin that shows 1 with probability 0.2, tossed twice: X is 1, 1/2, 0 and V 0, 1/2, 0 with probability
     # 0.04, 0.32, 0.64; L = 1: RSSR 1, 1/6, 0 against 0.04/1.16 = 0.0345. Printed widths at e = 0.1, D = 1, 3/2, 1 and
@@ -37,11 +37,11 @@ def test_violations_are_counted_right():
 )
 def test_printed_inequalities_fail_on_wide_supports_and_repaired_hold(statistic, arm, L):
     printed, repaired = theory.coverage(arm, 5000, L, statistics=[statistic], level=0.05, samples=5000)
-    assert printed.promise == pytest.approx(0.05)
+    assert printed.bound.value == pytest.approx(0.05)
     assert printed.undefined == 0
     assert printed.verdict == "fails"
     assert printed.rate.low > 0.05
-    assert repaired.promise == pytest.approx(0.05)
+    assert repaired.bound.value == pytest.approx(0.05)
     assert repaired.undefined == 0
     assert repaired.verdict == "holds"
 
@@ -70,7 +70,7 @@ def test_paper_radius_by_default_and_all_arms_of_a_bandit():
     assert [c.arm for c in found] == [0] * 6 + [1] * 6
     assert found == theory.coverage(bandit, 50, 1.0, samples=300, seed=3)
     # too few samples to confirm a promise of 2 / 50^4
-    assert found[0].promise == pytest.approx(2 * 50**-4.0)
+    assert found[0].bound.value == pytest.approx(2 * 50**-4.0)
     assert found[0].verdict == "undecided"
 
 
@@ -100,11 +100,11 @@ def test_lemma_2_is_measured_on_every_two_arms():
     arms = [sb.Uniform(1.5, 7.5), sb.Empirical([0.0] + [10.0] * 19), sb.Uniform(0, 1)]
     found = theory.order_coverage(arms, 100, samples=4000, seed=3)
     assert {(a, b) for a, b, _ in found} == {(1, 0), (1, 2), (0, 2)}
-    by_pair = {(a, b, c.form): c for a, b, c in found}
+    by_pair = {(a, b, c.bound.form): c for a, b, c in found}
     hidden = by_pair[1, 0, "printed"]
     # Two zeros in 100 or fewer (probability 0.118) leave a variance below 2; three (0.140) one of 2.94, and that of the
     # uniform rewards, 3 with a standard error of 0.27, is larger in three samples of five.
     assert hidden.rate.mean == pytest.approx(0.118 + 0.140 * 0.59, abs=0.03)
-    assert hidden.promise < 1e-20
+    assert hidden.bound.value < 1e-20
     assert hidden.verdict == "fails"
     assert by_pair[1, 0, "repaired"].verdict == "holds"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -41,8 +40,8 @@ _BY_KIND = ("arms", "clock", "switches", "objective", "policies")
 _WORDS = ("name", "form", "confidence", "sign", "undefined", "undefined_width", "first_term")
 #: Keys that all cases of an experiment share.
 _SHARED = ("title", "metric", "checkpoints", "sweep", "cases", "runs", "seed")
-#: Maximum numbers of cases, of arms that one table of a description makes, and of checkpoints of a curve.
-MOST_CASES, MOST_ARMS, MOST_CHECKPOINTS = 1_000, 10_000, 10_000
+#: Maximum numbers of arms that one table of a description makes, and of checkpoints of a curve.
+MOST_ARMS, MOST_CHECKPOINTS = 10_000, 10_000
 #: Number of equally likely values of ``z``, a standard normal variable, in an Empirical arm.
 NORMAL_VALUES = 1_000
 _KINDS = {"arm": catalogue.arms, "policy": catalogue.policies, "objective": catalogue.objectives}
@@ -103,18 +102,13 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
     sweep = description.get("sweep", {})
     if not isinstance(sweep, dict) or not all(isinstance(v, list) and v for v in sweep.values()):
         raise DescriptionError("sweep must be a table of non-empty lists, as in sweep = { L = [0.5, 5] }", "sweep")
-    if len(table) * math.prod(map(len, sweep.values())) > MOST_CASES:
-        raise DescriptionError(
-            f"there are more than {MOST_CASES:,} cases; shorten the lists of sweep, or make several files", "sweep"
-        )
     for place, varied in (("sweep", sweep), *(("cases", case) for case in table)):
         with at(place):
             for key in varied:
                 if key in _SHARED:
                     raise InvalidInputError(f"{key} is the same for all cases; set it at the top, or make two files")
                 check_name("the name of a variable", key)
-    needed = ["horizon", "arms", "objective", *(["policies"] if description.get("metric") != "coverage" else [])]
-    for key in needed:
+    for key in ("horizon", "arms", "objective", *(["policies"] if description.get("metric") != "coverage" else [])):
         if key not in description and key not in sweep and not all(key in case for case in table):
             raise DescriptionError(f"the description has no {key}; add it", key)
     by_label: dict[str, Case] = {}
@@ -181,13 +175,10 @@ def _case(description: Mapping[str, Any], variation: dict[str, Any], labels: dic
         policies[policy.name] = policy
     with at("objective"):
         objective = _build("objective", parts["objective"], names)
-    for name, true, key in (("n", horizon, "horizon"), ("K", environment.K, "repeat")):
+    for name, true in (("n", horizon), ("K", environment.K)):
         if variables.get(name, true) != true:
-            raise DescriptionError(
-                f"{name} is {shown(variables[name])} here, but the {'horizon' if name == 'n' else 'number of arms'} is "
-                f'{true}; use the name in its definition, as in {key} = "{name}"',
-                name,
-            )
+            message = f"{name} is {shown(variables[name])} here, but the horizon or the arms make it {true}"
+            raise DescriptionError(message, name)
     if "horizon" in variation:
         variables["n"] = horizon
     return Case({**labels, **variables}, names, environment, tuple(policies.values()), objective, horizon)

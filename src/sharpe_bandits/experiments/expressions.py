@@ -42,7 +42,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": lambda first, *others: reduce(np.minimum, others, first),
     "max": lambda first, *others: reduce(np.maximum, others, first),
 }
-#: Syntax of arithmetic; simpleeval would evaluate more.
+#: Syntax of arithmetic; simpleeval would evaluate more, methods of arrays that write files included.
 _SYNTAX = (
     ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Call, ast.Name, ast.Constant, ast.expr_context, *_OPERATORS,
 )  # fmt: skip
@@ -51,13 +51,8 @@ _SYNTAX = (
 def evaluate(expression: Any, names: Mapping[str, Any]) -> Any:
     """The value of an expression; anything but text is returned as it is.
 
-    Parameters
-    ----------
-    expression : Any
-        a number, or text with numbers, names, ``+ - * / // % **``, comparisons, ``a if b else c`` and the functions
-        sqrt, exp, log (natural), log2, floor, ceil, abs, min, max
-    names : Mapping[str, Any]
-        values of the names
+    It has numbers, names, ``+ - * / // % **``, comparisons, ``a if b else c`` and the functions sqrt, exp, log
+    (natural), log2, floor, ceil, abs, min, max.
     """
     if not isinstance(expression, str):
         return expression

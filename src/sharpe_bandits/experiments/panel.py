@@ -138,15 +138,15 @@ class PanelResult:
 def run_panels(
     panels: Sequence[Panel], runs: int, seed: int, backend: Backend, store: ChunkStore | None, stream: Any = None
 ) -> list[PanelResult]:
-    """Simulate panels, with progress on a stream. Equivalent specs are simulated once."""
-    every = [panel.specs(runs, seed) for panel in panels]
-    names = {id(spec): digest(spec) for specs in every for of_case in specs for spec in of_case}
-    distinct = {names[id(spec)]: spec for specs in every for of_case in specs for spec in of_case}
+    """Simulate panels and their readings, with progress on a stream. Equivalent specs are simulated once."""
+    every = [(one, one.specs(runs, seed)) for panel in panels for one in (panel, *panel.readings)]
+    names = {id(spec): digest(spec) for _, specs in every for of_case in specs for spec in of_case}
+    distinct = {names[id(spec)]: spec for _, specs in every for of_case in specs for spec in of_case}
     for spec in distinct.values():
         prepare(spec)
     results = dict(zip(distinct, run_specs(list(distinct.values()), backend, None, store, stream), strict=True))
-    finished = []
-    for panel, specs in zip(panels, every, strict=True):
+    finished: dict[str, PanelResult] = {}
+    for panel, specs in every:
         usual = min(runs, panel.max_runs or runs)
         studies = [
             Study(
@@ -160,8 +160,11 @@ def run_panels(
             )
             for case, of_case in zip((*panel.cases, *panel.long_cases), specs, strict=True)
         ]
-        finished.append(PanelResult(panel, studies[: len(panel.cases)], studies[len(panel.cases) :]))
-    return finished
+        count = len(panel.cases)
+        finished[panel.key] = PanelResult(panel, studies[:count], studies[count:])
+    for panel in panels:
+        finished[panel.key].readings.extend(finished[other.key] for other in panel.readings)
+    return [finished[panel.key] for panel in panels]
 
 
 def _named(result: PolicyResult, policy: Policy) -> PolicyResult:

@@ -12,7 +12,7 @@ import platform
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TextIO
@@ -27,14 +27,13 @@ from ..errors import InvalidInputError, UnreadableDataError
 from ..paper import claims, theory_check
 from ..report.document import check_libraries
 from ..report.page import Content, Section, write
-from ..simulation.executors import Backend, backend_for, cores
+from ..simulation.executors import backend_for, cores
 from ..simulation.machines import processor
-from .panel import Job, Panel, PanelResult, run_panels
+from .panel import Job, PanelResult, run_panels
 from .store import ChunkStore, digest
 from .verdicts import Verdict
 
 _SETTINGS = "settings.json"
-_KIND = "sharpe-bandits reproduction"
 #: The panels of the paper's Fig. 4a.
 HALVING = ("V1", "V2", "V3", "V4", "V5")
 
@@ -63,10 +62,9 @@ def run_job(
     started = time.perf_counter()
     backend, store = backend_for(workers, executor), ChunkStore(out / "chunks")
     check_libraries()
-    every = [one for panel in job.panels for one in (panel, *panel.readings)]
-    settings = _settings(job, every)
+    settings = _settings(job)
     _claim_folder(settings, out)
-    results = with_readings(run_panels(every, job.runs, job.seed, backend, store, stream), job.panels)
+    results = run_panels(job.panels, job.runs, job.seed, backend, store, stream)
     simulated = time.perf_counter() - started
     say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
     rows, drawings, findings = {}, {}, theory_check.TheoryFindings()
@@ -79,22 +77,24 @@ def run_job(
             if result.panel.id not in joint:
                 drawings[key] = pool.submit(pictures, result.figure(rows[key]))
         verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
-        verdicts.sort(key=lambda v: _order(v, job.panels))
+        order = [panel.id for panel in job.panels]
+        # by panel; claims of the paper first, then those of theory
+        verdicts.sort(key=lambda v: (order.index(v.panel), not (what := v.id.split(".")[-1]).isdigit(), what))
         sections = []
         for result in results:
             p = result.panel
             if joint and p.id == joint[0]:
                 figure = pool.submit(pictures, halving_figure(results, rows)).result()
-                sections.append(
-                    Section("Fig4a", [], [], figure, title="Five experiments with SHVV in one figure, Fig. 4a")
-                )
+                title = "Five experiments with SHVV in one figure, Fig. 4a"
+                sections.append(Section("Fig4a", [], [], figure, title=title))
             figures = drawings[p.key].result() if p.key in drawings else {}
             sections.append(Section(p.id, result.studies, rows[p.key], figures, p.profile, p.title, p.compares, p.note))
     facts = {"runs": job.runs, "seed": job.seed}
     write(Content(job.title, job.introduction, sections, verdicts, findings.tables, facts=facts), out)
     write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))
     seconds = {"simulated": round(simulated, 2), "total": round(time.perf_counter() - started, 2)}
-    manifest = {**settings, "machine": _machine(backend), "computed on": store.machines(), "seconds": seconds}
+    here = {"system": platform.platform(), "processor": processor(), "cores": cores(), backend.unit: backend.workers}
+    manifest = {**settings, "machine": here, "computed on": store.machines(), "seconds": seconds}
     write_atomically(out / "manifest.json", to_json(manifest))
     return Reproduction(results, rows, verdicts, seconds["total"])
 
@@ -113,37 +113,27 @@ def halving_figure(results: list[PanelResult], rows: dict[str, list[dict[str, An
     return points(series, labels, "error", caption, "The error of SHVV as K grows")
 
 
-def with_readings(results: list[PanelResult], panels: list[Panel]) -> list[PanelResult]:
-    """The results of panels, each with those under its other readings."""
-    by_key = {result.panel.key: result for result in results}
-    return [replace(by_key[panel.key], readings=[by_key[other.key] for other in panel.readings]) for panel in panels]
-
-
-def _settings(job: Job, every: list[Panel]) -> dict[str, Any]:
+def _settings(job: Job) -> dict[str, Any]:
     """Everything that the files of the folder depend on, as plain data."""
+    described = [  # so that an edited panel does not resume in an old folder
+        [
+            [digest(spec) for of_case in panel.specs(job.runs, job.seed) for spec in of_case],
+            [[case.label, case.objective.to_dict()] for case in panel.cases],
+            [[claim.id, claim.says, claim.checks, claim.metric] for claim in panel.claims],
+        ]
+        for of_job in job.panels
+        for panel in (of_job, *of_job.readings)
+    ]
     return {
-        "kind": _KIND,
+        "kind": "sharpe-bandits reproduction",
         "panels": [panel.key for panel in job.panels],
         "runs": job.runs,
         "seed": job.seed,
         "description": job.description,
         "versions": versions(),
         "sources": sources(),
-        "cases": _cases(job, every),
+        "cases": hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16],
     }
-
-
-def _cases(job: Job, every: list[Panel]) -> str:
-    """A digest of what is simulated and claimed, so that an edited panel does not resume in an old folder."""
-    described = [
-        [
-            [digest(spec) for of_case in panel.specs(job.runs, job.seed) for spec in of_case],
-            [[case.label, case.objective.to_dict()] for case in panel.cases],
-            [[claim.id, claim.says, claim.checks, claim.metric] for claim in panel.claims],
-        ]
-        for panel in every
-    ]
-    return hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16]
 
 
 def _claim_folder(settings: dict[str, Any], out: Path) -> None:
@@ -176,14 +166,3 @@ def _difference(name: str, before: Any, now: Any) -> tuple[str, Any, Any] | None
         return None if before == now else (name, before, now)
     inner = (_difference(f"{name}.{k}" if name else k, before.get(k), now.get(k)) for k in {**now, **before})
     return next((difference for difference in inner if difference is not None), None)
-
-
-def _order(verdict: Verdict, panels: list[Panel]) -> tuple[int, bool, str]:
-    """Sort key: by panel; claims of the paper first, then those of theory."""
-    what = verdict.id.split(".")[-1]
-    return [panel.id for panel in panels].index(verdict.panel), not what.isdigit(), what
-
-
-def _machine(backend: Backend) -> dict[str, Any]:
-    """The machine on which the job was started."""
-    return {"system": platform.platform(), "processor": processor(), "cores": cores(), backend.unit: backend.workers}

@@ -1,14 +1,18 @@
-"""Verdicts on claims, with their evidence."""
+"""Verdicts on claims, with their evidence; by statement, one that several panels test is one."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
+from .._support.files import from_json
 from .._support.plain_data import finite_or_none
+from ..errors import InvalidInputError
 from ..results.metrics import Estimate
 from ..theory.bound import Judgement
 
@@ -113,3 +117,148 @@ def together(verdicts: list[Judgement]) -> Judgement:
     if FAILS in verdicts:
         return FAILS
     return UNDECIDED if UNDECIDED in verdicts else HOLDS
+
+
+#: The verdict on a statement that holds in some settings and fails in others.
+PARTLY = "partly"
+#: What stands before a statement, and how many there are of a kind, in words: singular and plural.
+WORDS = {
+    HOLDS: ("Holds", "holds", "hold"),
+    PARTLY: ("Holds in part", "holds in part", "hold in part"),
+    FAILS: ("Fails", "fails", "fail"),
+    UNDECIDED: ("Needs more runs", "needs more runs", "need more runs"),
+    VACUOUS: ("Says nothing", "says nothing", "say nothing"),
+}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A distinct statement, and the verdicts on it, by panel and profile."""
+
+    source: Source
+    text: str
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def verdict(self) -> str:
+        """Holds or fails in all settings that decide, partly, undecided, or vacuous in all settings."""
+        words = {verdict.verdict for verdict in self.verdicts}
+        if words == {VACUOUS}:
+            return VACUOUS
+        if {HOLDS, FAILS} <= words:
+            return PARTLY
+        return FAILS if FAILS in words else UNDECIDED if UNDECIDED in words else HOLDS
+
+    @property
+    def prefix(self) -> str:
+        """The verdict, to be followed by the statement."""
+        return WORDS[self.verdict][0]
+
+    @property
+    def count(self) -> str:
+        """In how many settings it holds, or fails: ``Fails in 9 of 14``."""
+        word = {PARTLY: HOLDS}.get(self.verdict, self.verdict)
+        number = sum(verdict.verdict == word for verdict in self.verdicts)
+        text = WORDS[word][0]
+        return text if number == len(self.verdicts) else f"{text} in {number} of {len(self.verdicts)}"
+
+    @property
+    def important(self) -> bool:
+        """Whether summaries name it."""
+        return self.verdicts[0].important
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Where it holds, fails, is undecided or vacuous: ``{"holds": "R1, R2 (paper)"}``."""
+        by_word = {word: [v for v in self.verdicts if v.verdict == word] for word in WORDS}
+        return {word: places(own, self.verdicts) for word, own in by_word.items() if own}
+
+    @property
+    def where(self) -> str:
+        """The settings as text: ``holds in R1; fails in R2 (paper)``."""
+        if len(self.settings) == 1:
+            return next(iter(self.settings.values()))
+        return "; ".join(
+            f"{word if word != VACUOUS else 'says nothing'} in {where}" for word, where in self.settings.items()
+        )
+
+    @property
+    def dependent(self) -> list[Verdict]:
+        """The verdicts that depend on how the text is read."""
+        return [verdict for verdict in self.verdicts if verdict.dependence]
+
+    @property
+    def certainty(self) -> str:
+        """How sure the least certain of the decided verdicts is."""
+        decided = [v.decisive for v in self.verdicts if v.verdict in (HOLDS, FAILS)]
+        measured = [abs(e.standardised) for e in decided if e is not None and e.difference.se > 0]
+        if not measured:
+            return "exact" if decided and not any(decided) else "–"
+        return f"{min(measured):.1f} s.e. or more" if min(measured) < 100 else "100 s.e. or more"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "statement": self.text,
+            "source": self.source,
+            "verdict": self.verdict,
+            "settings": self.settings,
+            "certainty": self.certainty,
+            "dependence": {f"{v.id} ({v.profile})": v.dependence for v in self.dependent},
+        }
+
+
+def places(verdicts: Iterable[Verdict], of: Iterable[Verdict]) -> str:
+    """The panels of some verdicts as text, with their profile if ``of``, all verdicts, has the other one, too."""
+    profiles: dict[str, set[str]] = {}
+    for verdict in verdicts:
+        profiles.setdefault(verdict.panel, set()).add(verdict.profile)
+    every = {panel: {v.profile for v in of if v.panel == panel} for panel in profiles}
+    return ", ".join(
+        panel if own == every[panel] else f"{panel} ({', '.join(sorted(own))})" for panel, own in profiles.items()
+    )
+
+
+def statements(verdicts: Iterable[Verdict]) -> dict[Source, list[Statement]]:
+    """The distinct statements of each source, in the order of their verdicts."""
+    by_text: dict[tuple[Source, str], list[Verdict]] = {}
+    for verdict in verdicts:
+        by_text.setdefault((verdict.source, verdict.statement or verdict.says), []).append(verdict)
+    every = [Statement(source, text, tuple(own)) for (source, text), own in by_text.items()]
+    grouped = {source: [s for s in every if s.source == source] for source in SOURCES}
+    return {source: stated for source, stated in grouped.items() if stated}
+
+
+def of_the_paper(verdicts: Iterable[Verdict]) -> list[Statement]:
+    """The statements of the paper, about its experiments and in its theory."""
+    by_source = statements(verdicts)
+    return [*by_source.get(EXPERIMENTS, []), *by_source.get(THEORY, [])]
+
+
+def counted(stated: list[Statement]) -> str:
+    """How many statements hold, fail, and so on, as text."""
+    counts = {word: sum(s.verdict == word for s in stated) for word in WORDS}
+    parts = [f"{count} {WORDS[word][1 if count == 1 else 2]}" for word, count in counts.items() if count]
+    return ", ".join(parts)
+
+
+def conclusion(verdicts: list[Verdict]) -> list[str]:
+    """The answer in a few lines: how many statements of the paper hold, and the most important ones."""
+    stated = of_the_paper(verdicts) or [s for own in statements(verdicts).values() for s in own]
+    whose = " of the paper" if of_the_paper(verdicts) else ""
+    depend = sum(bool(s.dependent) for s in stated)
+    reading = f"; {depend} depend{'s' if depend == 1 else ''} on how the text is read" if depend else ""
+    first = f"{len(stated)} statement{'s' if len(stated) > 1 else ''}{whose}: {counted(stated)}{reading}."
+    named = [s for s in stated if s.important] or stated[:4]
+    return [first, *(f"{s.count}: {s.text}" for s in named)]
+
+
+def load(folder: Path) -> list[Verdict]:
+    """The verdicts in the folder of a reproduction."""
+    path = folder / "claims.json"
+    try:
+        return [Verdict.from_dict(data) for data in from_json(path.read_bytes(), str(path))]
+    except FileNotFoundError:
+        raise InvalidInputError(f"there is no {path}; run sharpe-bandits reproduce --out {folder}") from None
+    except (KeyError, TypeError):
+        raise InvalidInputError(f"{path} is not of this version; run sharpe-bandits reproduce again") from None

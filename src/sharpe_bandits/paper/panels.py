@@ -1,19 +1,48 @@
-"""The panels of the paper, described in ``panels.toml``, and the statements that they test (``statements.toml``)."""
+"""The panels of the paper (``panels.toml``), the statements that they test, and other readings of its text."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import resources
-from typing import Any
+from typing import Any, Literal, get_args
 
 from .._support.validation import one_of
 from ..errors import unknown
 from ..experiments.description import KEYS, Case, cases
 from ..experiments.panel import CHECKPOINTS, Claim, Panel
-from .readings import PROFILES, Profile, Reading, readings
+
+#: The printed text, or what the authors' released code does.
+Profile = Literal["paper", "authors"]
+PROFILES: tuple[Profile, ...] = get_args(Profile)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read a passage that the text leaves open, where the panels follow another."""
+
+    id: str
+    name: str  # what tables and pages call it
+    condition: str  # a clause that says what is read how, to follow "if"
+    panels: list[str]  # where it is played
+    profiles: list[Profile]
+    claims: list[str] = field(default_factory=list)  # ids of the claims that it concerns; all of the panel by default
+    policies: dict[str, dict[str, Any]] = field(default_factory=dict)  # parameters under it, by kind of policy
+    added: list[dict[str, Any]] = field(default_factory=list)  # policies that are played besides
+    replaced: dict[str, dict[str, Any]] = field(default_factory=dict)  # parts of descriptions, by panels ("B1 B2")
+    checks: list[tuple[str, str]] = field(default_factory=list)  # replacements in comparisons: pattern and text
+    metric: Any = None  # what claims compare under it
+    theory: bool = False  # whether bounds and growth are judged under it, too
+
+    def description(self, panel: str, base: dict[str, Any]) -> dict[str, Any]:
+        """The description of a panel, with what differs under this reading."""
+        for panels, parts in self.replaced.items():
+            if panel in panels.split():
+                return {**base, **parts}
+        return base
+
 
 _OWN_KEYS = ("compares", "note", "profiles", "claims", "max_runs", "long", "beyond", *PROFILES)
 
@@ -28,6 +57,12 @@ def descriptions() -> dict[str, dict[str, Any]]:
 def statements() -> dict[str, dict[str, Any]]:
     """All statements that are judged, by name."""
     return _toml("statements.toml")
+
+
+@lru_cache(maxsize=1)
+def readings() -> dict[str, Reading]:
+    """All readings that are played, by name."""
+    return {id: Reading(id=id, **raw) for id, raw in _toml("readings.toml").items()}
 
 
 def _toml(file: str) -> dict[str, dict[str, Any]]:
@@ -67,6 +102,11 @@ def panels(ids: list[str] | None = None, profile: Profile | None = None) -> list
         exists = descriptions()[id].get("profiles", PROFILES)
         selection += [panel(id, profile) for profile in profiles if profile in exists]
     return selection
+
+
+def sources(panel: Panel) -> set[str]:
+    """Whose claims a panel tests: "experiments" or "theory" of the paper, "others", "ours"."""
+    return {statements().get(claim.statement, {}).get("source", "") for claim in panel.claims}
 
 
 def _panel_id(name: str) -> str:

@@ -15,7 +15,7 @@ from ..arms.bandit import Bandit
 from ..arms.base import Arm
 from ..arms.uniform import Uniform
 from ..experiments.description import Case
-from ..experiments.panel import PROMISED, PROMISED_RATE, Panel, PanelResult
+from ..experiments.panel import PROMISED, PROMISED_RATE, PanelResult
 from ..experiments.verdicts import (
     CONFIDENCE,
     FAILS,
@@ -38,7 +38,7 @@ from ..simulation.api import simulate
 from ..theory.bound import Form, Judgement, within
 from . import lock_ins
 from .claims import AS_PLOTTED, plotted_gap, verdict_on, with_reading
-from .panels import statements
+from .panels import sources
 
 SAMPLES = 20_000
 #: What happens to an arm with bad luck at first, by policy.
@@ -114,14 +114,9 @@ def examine(result: PanelResult, findings: TheoryFindings, runs: int, seed: int)
     if panel.metric == "regret":
         rows += _plotted_rows(result)
         _add(lambda one, into: _growth(one, into, runs, seed), result, findings)
-    if "experiments" in _sources(panel):
+    if "experiments" in sources(panel):
         _same_arm(result, runs, seed, findings)
         _evident(result, findings)
-
-
-def _sources(panel: Panel) -> set[str]:
-    """Whose claims a panel tests."""
-    return {statements().get(claim.statement, {}).get("source", "") for claim in panel.claims}
 
 
 def _add(
@@ -206,7 +201,7 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
                     if verdict == FAILS and kind == "regret":
                         share = study[policy.name].locked_in(study.objective, CONFIDENCE).mean
                         locked += [f"{share:.1%} ({case.label}, n = {case.horizon:,})"] if share >= 0.0005 else []
-    of_others = "others" in _sources(panel)
+    of_others = "others" in sources(panel)
     if not panel.profile or not (judged or (silent and kind == "probability" and not of_others)):
         return None
     names = " and of ".join(judged or silent)
@@ -395,11 +390,14 @@ def _same_arm(result: PanelResult, runs: int, seed: int, findings: TheoryFinding
     findings.verdicts.append(_verdict(result, "arm", "RSSR", says, word, (), why))
 
 
+#: The measurement of a statement: its kind, case, promised rate, measured rate, and the arms it is about.
+Measured = tuple[str, str, float, Estimate, Sequence[Arm]]
+
+
 def _coverage(result: PanelResult, seed: int, findings: TheoryFindings) -> None:
     """The coverage panel: violation rates compared with what the inequalities promise."""
     rows = findings.rows[result.panel.key]
-    by_kind: dict[str, list[Evidence]] = {}
-    within_unit: dict[str, list[Judgement]] = {}
+    by_kind: dict[str, list[tuple[Evidence, bool]]] = {}  # and whether rewards are in [0, 1]
     sizes: set[int] = set()
     for case, study in zip(result.panel.cases, result.studies, strict=True):
         environment = case.environment
@@ -408,30 +406,20 @@ def _coverage(result: PanelResult, seed: int, findings: TheoryFindings) -> None:
         if case.horizon not in sizes:  # the others do not depend on L
             measured += [*_orders(environment, case.horizon, seed), *_phases(environment, case.horizon, seed)]
             sizes.add(case.horizon)
-        for kind, place, promise, rate, verdict, unit in measured:
+        for kind, place, promise, rate, arms in measured:
             promised = dict.fromkeys(("mean", "low", "high"), min(promise, 1.0))
             for numbers in ({"metric": "violation rate", **vars(rate)}, {"metric": PROMISED, "se": 0.0, **promised}):
                 rows.append({**_row(result, study, kind, SAMPLES, {"t": case.horizon, **numbers}), "case": place})
-            check = f"{kind} @ {place} within its promise"
-            by_kind.setdefault(kind, []).append(_against_bound(check, rate, promise, verdict))
-            if unit:
-                within_unit.setdefault(kind, []).append(verdict)
+            evidence = _against_bound(f"{kind} @ {place} within its promise", rate, promise, within(rate, promise))
+            unit = all(arm.support[0] >= 0 and arm.support[1] <= 1 for arm in arms)
+            by_kind.setdefault(kind, []).append((evidence, unit))
     for claim in result.panel.claims:
-        evidence = [e for check in claim.checks for e in by_kind[check]]
-        small = [verdict for check in claim.checks for verdict in within_unit.get(check, [])]
+        pairs = [pair for check in claim.checks for pair in by_kind[check]]
+        small = [evidence.verdict for evidence, unit in pairs if unit]
         why = f"{claim.why} With rewards in [0, 1] it failed in {small.count(FAILS)} of {len(small)} comparisons."
-        word = together([e.verdict for e in evidence])
-        verdict_of = verdict_on(claim.statement, result, claim.id, claim.says, word, tuple(evidence), why)
-        findings.verdicts.append(verdict_of)
-
-
-#: The measurement of a statement: its kind, case, promised rate, measured rate, verdict, and whether rewards are in
-#: [0, 1].
-Measured = tuple[str, str, float, Estimate, Judgement, bool]
-
-
-def _unit(*arms: Arm) -> bool:
-    return all(arm.support[0] >= 0 and arm.support[1] <= 1 for arm in arms)
+        all_evidence = tuple(evidence for evidence, _ in pairs)
+        word = together([evidence.verdict for evidence in all_evidence])
+        findings.verdicts.append(verdict_on(claim.statement, result, claim.id, claim.says, word, all_evidence, why))
 
 
 def _short(arm: Arm) -> str:
@@ -441,12 +429,11 @@ def _short(arm: Arm) -> str:
 
 def _inequalities(bandit: Bandit, case: Case, seed: int) -> Iterator[Measured]:
     """The concentration inequalities on every arm: how often an estimate is outside its width."""
-    for one in theory.coverage(
-        bandit, case.horizon, case.names["L"], samples=SAMPLES, level=PROMISED_RATE, seed=seed, confidence=CONFIDENCE
-    ):
+    settings: Any = {"samples": SAMPLES, "level": PROMISED_RATE, "seed": seed, "confidence": CONFIDENCE}
+    for one in theory.coverage(bandit, case.horizon, case.names["L"], **settings):
         arm = bandit.arms[one.arm]
-        kind = f"{one.statistic}, {one.form}"
-        yield kind, f"{_short(arm)}, {case.label}", one.promise, one.rate, one.verdict, _unit(arm)
+        kind = f"{one.statistic}, {one.bound.form}"
+        yield kind, f"{_short(arm)}, {case.label}", one.bound.value, one.rate, [arm]
 
 
 def _orders(bandit: Bandit, n: int, seed: int) -> Iterator[Measured]:
@@ -454,8 +441,7 @@ def _orders(bandit: Bandit, n: int, seed: int) -> Iterator[Measured]:
     for a, b, pair in theory.order_coverage(bandit, n, samples=SAMPLES, seed=seed, confidence=CONFIDENCE):
         larger, smaller = bandit.arms[a], bandit.arms[b]
         place = f"{_short(smaller)} over {_short(larger)}, n = {n}"
-        kind = f"{pair.statistic}, {pair.form}"
-        yield kind, place, pair.promise, pair.rate, pair.verdict, _unit(larger, smaller)
+        yield f"{pair.statistic}, {pair.bound.form}", place, pair.bound.value, pair.rate, [larger, smaller]
 
 
 def _phases(bandit: Bandit, n: int, seed: int) -> Iterator[Measured]:
@@ -470,12 +456,11 @@ def _phases(bandit: Bandit, n: int, seed: int) -> Iterator[Measured]:
     policy = SHVV()
     upto = np.cumsum([pulls for pulls, _ in policy.phases(n, 4)])
     for arms, label in ((smallest, ""), (of_paper, " of arms in [0, 1]")):
-        four = Bandit(arms)
-        result = simulate(policy, four, horizon=n, runs=SAMPLES, seed=seed)[policy.name]
+        result = simulate(policy, arms, horizon=n, runs=SAMPLES, seed=seed)[policy.name]
         wrong = result.wrong(Variance())
         for phase, pulls in enumerate(upto):
             rate = wilson(int((wrong & (result.final[:, 3] == pulls)).sum()), result.runs, CONFIDENCE)
+            place = f"phase {phase + 1} of {len(upto)}{label}, n = {n}"
             for form in ("printed", "repaired"):
-                promise = theory.shvv_phase_error(four, n, phase, form).value
-                place = f"phase {phase + 1} of {len(upto)}{label}, n = {n}"
-                yield f"phases of SHVV, {form}", place, promise, rate, within(rate, promise), _unit(*arms)
+                promise = theory.shvv_phase_error(arms, n, phase, form).value
+                yield f"phases of SHVV, {form}", place, promise, rate, arms

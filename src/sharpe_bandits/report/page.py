@@ -12,8 +12,7 @@ from .._support.names import repeats_counted
 from .._support.versions import versions
 from ..charts.render_matplotlib import pictures
 from ..charts.tidy_rows import Rows
-from ..experiments import scorecard
-from ..experiments.verdicts import Verdict
+from ..experiments.verdicts import Statement, Verdict, conclusion, places, statements
 from ..results.study import Study, tidy
 from .document import document
 
@@ -108,8 +107,8 @@ def page(content: Content) -> str:
     """The whole page."""
     verdicts = content.verdicts
     readings = {other.reading: other.condition for verdict in verdicts for other in verdict.readings}
-    answer = scorecard.conclusion(verdicts)[0] if verdicts else ""
-    stated = [s for own in scorecard.statements(verdicts).values() for s in own]
+    answer = conclusion(verdicts)[0] if verdicts else ""
+    stated = [s for own in statements(verdicts).values() for s in own]
     return document(
         "report.html",
         title=content.title,
@@ -118,7 +117,7 @@ def page(content: Content) -> str:
         verdicts=verdicts,
         answer=answer,
         important=[statement for statement in stated if statement.important],
-        scorecard=scorecard.statements(verdicts),
+        scorecard=statements(verdicts),
         reasons=_reasons,
         readings=readings,
         groups=list(content.groups.items()),
@@ -137,13 +136,13 @@ def _links(content: Content) -> list[tuple[str, str]]:
     return [*links, ("Methods", "made")]
 
 
-def _reasons(statement: scorecard.Statement) -> dict[str, str]:
+def _reasons(statement: Statement) -> dict[str, str]:
     """Why a statement fails or says nothing, each reason with the panels it is about."""
     reasons: dict[str, list[Verdict]] = {}
     for verdict in statement.verdicts:
         if verdict.verdict in ("fails", "vacuous") and verdict.why:
             reasons.setdefault(verdict.why, []).append(verdict)
-    return {scorecard.places(own, statement.verdicts): why for why, own in reasons.items()}
+    return {places(own, statement.verdicts): why for why, own in reasons.items()}
 
 
 def _cell(value: Any) -> str:

@@ -31,22 +31,22 @@ class Coverage:
     """Measured coverage of one inequality on one arm: of how many samples the estimate deviates from the true value by
     more than the width.
 
-    The verdict is "holds" if the whole interval of the rate is below the promise, "fails" if all of it is above, else
-    "undecided" (as it must be if the promise is too small for the number of samples).
+    The verdict is "holds" if the whole interval of the rate is below the bound, "fails" if all of it is above, else
+    "undecided" (as it must be if the bound is too small for the number of samples).
     """
 
     arm: int  # its number in the bandit, 0 for a single one
     statistic: Statistic | Literal["order of variances"]  # the latter for Lemma 2
-    form: Form
-    pulls: int  # rewards per sample
-    epsilon: float  # radius for the moments of the sample
-    samples: int
+    bound: Bound  # on the rate
     violations: int
     rate: Estimate  # their proportion, with its Wilson interval
-    undefined: float  # proportion of samples for which the width is undefined; they are not counted as violations
-    promise: float  # upper bound on the rate according to the inequality
-    vacuous: bool
-    verdict: Judgement
+    epsilon: float = 0.0  # radius for the moments of the sample
+    undefined: float = 0.0  # proportion of samples for which the width is undefined; they are not counted as violations
+
+    @property
+    def verdict(self) -> Judgement:
+        """Whether the rate is within the bound."""
+        return within(self.rate, self.bound.value)
 
 
 def coverage(
@@ -74,8 +74,8 @@ def coverage(
     >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
     >>> options = dict(pulls=50, L=0.1, epsilon=0.2, samples=500, statistics=["variance"])
     >>> first = sb.theory.coverage(bandit, **options)[0]
-    >>> first.statistic, first.samples, first.verdict
-    ('variance', 500, 'holds')
+    >>> first.statistic, first.violations, first.verdict
+    ('variance', 0, 'holds')
     """
     arms = _arms(bandit)
     pulls = whole("pulls", pulls, 2)
@@ -95,8 +95,9 @@ def coverage(
                 e = default_radius if level is None else radius(level, pulls, high, kind, form, lower=low)
                 widths = width(kind, e, variance, moment, L, form, pulls=pulls)
                 bound = concentration(kind, e, pulls, high, form, lower=low)
-                undefined = float(np.isinf(widths).mean())
-                measured.append(_coverage(i, kind, bound, pulls, e, error > widths, undefined, confidence))
+                count, undefined = int((error > widths).sum()), float(np.isinf(widths).mean())
+                rate = wilson(count, samples, confidence)
+                measured.append(Coverage(i, kind, bound, count, rate, e, undefined))
     return measured
 
 
@@ -115,27 +116,12 @@ def order_coverage(
     for a, b in permutations(range(len(arms)), 2):
         if not arms[a].variance > arms[b].variance:
             continue
+        count = int((variances[b] > variances[a]).sum())
+        rate = wilson(count, samples, confidence)
         for form in ("printed", "repaired"):
-            bound = variance_order(Bandit([arms[a], arms[b]]), 1, pulls, form)
-            wrong = variances[b] > variances[a]
-            measured.append((a, b, _coverage(b, "order of variances", bound, pulls, 0.0, wrong, 0.0, confidence)))
+            bound = variance_order([arms[a], arms[b]], 1, pulls, form)
+            measured.append((a, b, Coverage(b, "order of variances", bound, count, rate)))
     return measured
-
-
-def _coverage(
-    arm: int,
-    statistic: Statistic | Literal["order of variances"],
-    bound: Bound,
-    pulls: int,
-    epsilon: float,
-    violated: np.ndarray,
-    undefined: float,
-    confidence: float,
-) -> Coverage:
-    rate = wilson(int(violated.sum()), violated.size, confidence)
-    counts = (violated.size, int(violated.sum()), rate, undefined)
-    verdict = within(rate, bound.value)
-    return Coverage(arm, statistic, bound.form, pulls, epsilon, *counts, bound.value, bound.vacuous, verdict)
 
 
 def _arms(thing: Any) -> tuple[Arm, ...]:

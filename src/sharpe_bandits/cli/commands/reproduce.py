@@ -13,8 +13,8 @@ from ...errors import SharpeBanditsError
 from ...experiments import reproduction
 from ...experiments.panel import Job
 from ...experiments.reproduction import Reproduction
-from ...experiments.scorecard import conclusion
-from ...paper.panels import panels
+from ...experiments.verdicts import conclusion
+from ...paper.panels import panels, sources
 from ..parser import print_json
 from . import cluster
 
@@ -40,18 +40,20 @@ def reproduce(options: argparse.Namespace) -> None:
     selection = panels(options.panels, options.profile)
     if not selection:
         raise SharpeBanditsError(f"none of these panels exists in the {options.profile} profile")
-    job = Job(
-        "Does the paper reproduce?",
-        "“Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits” (Khurshid, Abdulla and "
-        f"Ghatak), every experiment with {runs:,} runs. The text that is judged is the source of arXiv:2406.06552; the "
-        "article in Machine Learning (2025) differs from it in places. The paper profile is the printed text, with "
-        "decisions where it leaves something open; the authors profile is the MATLAB code that the authors released. "
-        "Where another reading of the text changes a verdict, the verdict says so.",
-        selection,
-        runs,
-        whole("--seed", options.seed, 0, 2**64 - 1),
-    )
-    carry_out(job, options)
+    if all(panel.beyond or "others" in sources(panel) for panel in selection):
+        titles = dict.fromkeys(panel.title for panel in selection)
+        title = f"Panels {', '.join(dict.fromkeys(panel.id for panel in selection))}"
+        about = f"{'; '.join(titles)}: every experiment with {runs:,} runs. No claim of the Sharpe paper is judged."
+    else:
+        title = "Does the paper reproduce?"
+        about = (
+            "“Optimizing Sharpe Ratio: Risk-Adjusted Decision-Making in Multi-Armed Bandits” (Khurshid, Abdulla and "
+            f"Ghatak), every experiment with {runs:,} runs. The text that is judged is the source of arXiv:2406.06552; "
+            "the article in Machine Learning (2025) differs from it in places. The paper profile is the printed text, "
+            "with decisions where it leaves something open; the authors profile is the MATLAB code that the authors "
+            "released. Where another reading of the text changes a verdict, the verdict says so."
+        )
+    carry_out(Job(title, about, selection, runs, whole("--seed", options.seed, 0, 2**64 - 1)), options)
 
 
 def carry_out(job: Job, options: argparse.Namespace) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from ..._support import console
 from ...errors import InvalidInputError
-from ...experiments import scorecard
-from ...experiments.verdicts import CONFIDENCE, Verdict
+from ...experiments.verdicts import CONFIDENCE, Verdict, conclusion, load, statements
 from ..parser import print_json
 
 _COLOURS = {"holds": "green", "fails": "red"}
@@ -23,7 +22,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def show(options: argparse.Namespace) -> None:
     """Print the verdicts in a folder."""
-    verdicts = scorecard.load(options.folder)
+    verdicts = load(options.folder)
     if options.claims:
         selection = [verdict for verdict in verdicts if {verdict.id, verdict.panel} & set(options.claims)]
         if not selection:
@@ -39,7 +38,7 @@ def show(options: argparse.Namespace) -> None:
             print("\n".join(_claim(verdict)))
         print(f"differences are left minus right, with {CONFIDENCE:.0%} intervals")
         return
-    by_source = scorecard.statements(verdicts)
+    by_source = statements(verdicts)
     if options.json:
         print_json([statement.to_dict() for stated in by_source.values() for statement in stated])
         return
@@ -53,7 +52,7 @@ def show(options: argparse.Namespace) -> None:
     dependent = next((verdict.id for verdict in verdicts if verdict.dependence), None)
     if dependent:
         print("* depends on how the text is read; sharpe-bandits verdicts", options.folder, dependent, "shows how")
-    for line in scorecard.conclusion(verdicts)[:1]:
+    for line in conclusion(verdicts)[:1]:
         print(line)
 
 
