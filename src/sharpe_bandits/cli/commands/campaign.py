@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import importlib
+import io
 import json
 import os
 import sys
@@ -18,14 +19,13 @@ from ..._support.files import write_atomically
 from ...errors import InvalidInputError, UnreadableDataError, shown
 from ...live.campaigns.records import CIRCUMSTANCES, MEASURES
 from ...live.campaigns.settings import optional_settings, policy_from_text
+from ..parser import arguments
 
 if TYPE_CHECKING:
     from ...live.campaigns import Campaign, Store
 
 #: Environment variable that names the store, and the default store; --store overrides both.
 STORE_VARIABLE, DEFAULT_STORE = "SHARPE_BANDITS_STORE", "campaigns.db"
-#: Number of rewards imported per commit.
-_BATCH = 1000
 #: Columns of decisions that users give: see :class:`~sharpe_bandits.live.campaigns.records.Circumstances`.
 Columns = Mapping[str, Mapping[str, Any]]
 #: What an action returns: plain data, the same for people, and what makes the exit status 1.
@@ -130,24 +130,25 @@ def _add_columns(parser: argparse.ArgumentParser, columns: Columns) -> None:
     for name, about in columns.items():
         if about["pairs"]:
             words = f"{about['help']}; may be repeated"
-            parser.add_argument(f"--{name[:-1]}", dest=name, action="append", metavar="NAME=VALUE", help=words)
+            pairs: dict[str, Any] = {"action": _Pairs, "const": about["kind"], "metavar": "NAME=VALUE"}
+            parser.add_argument(f"--{name[:-1]}", dest=name, help=words, **pairs)
         else:
             parser.add_argument(f"--{name}", type=about["kind"], help=about["help"])
 
 
-def _columns(options: argparse.Namespace, columns: Columns) -> dict[str, Any]:
-    """The columns of a decision that were given."""
-    values = {name: getattr(options, name) for name in columns}
-    for name in (name for name, about in columns.items() if about["pairs"] and values[name] is not None):
-        pairs = [text.partition("=") for text in values[name]]
+class _Pairs(argparse.Action):
+    """Collects values such as ``error=1`` in a table."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, value: Any, option: Any = None) -> None:
+        name, equals, number = value.partition("=")
         try:
-            if not all(equals for _, equals, _ in pairs):
+            if not equals:
                 raise ValueError
-            values[name] = {key: columns[name]["kind"](value) for key, _, value in pairs}
+            table = {**(getattr(namespace, self.dest) or {}), name: self.const(number)}
         except ValueError:
-            example = "error=1" if columns[name]["kind"] is float else "name=value"
-            raise InvalidInputError(f"--{name[:-1]} must be like {example}, got {shown(values[name])}") from None
-    return values
+            example = "error=1" if self.const is float else "name=value"
+            raise InvalidInputError(f"{option} must be like {example}, got {shown(value)}") from None
+        setattr(namespace, self.dest, table)
 
 
 def add_action(
@@ -194,12 +195,16 @@ def _run(options: argparse.Namespace) -> int:
     import_modules(options.module)
     data, text, *problems = options.act(options)
     if options.json:
-        print(json.dumps(data, default=datetime.isoformat, ensure_ascii=False))
+        print(_json(data))
     elif isinstance(text, str):
         print(text)
     else:
         console.show(text)
     return 1 if any(problems) else 0
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, default=datetime.isoformat, ensure_ascii=False)
 
 
 def _create(options: argparse.Namespace) -> Result:
@@ -211,14 +216,8 @@ def _create(options: argparse.Namespace) -> Result:
 
 
 def _ask(options: argparse.Namespace) -> Result:
-    answer = open_campaign(options).ask(
-        count=options.count,
-        key=options.key,
-        worker=options.worker,
-        distinct=options.distinct,
-        among=options.among,
-        **_columns(options, CIRCUMSTANCES),
-    )
+    campaign = open_campaign(options)
+    answer = campaign.ask(**arguments(campaign.ask, options))
     decisions = answer if isinstance(answer, list) else [answer]
     data = [decision.to_dict() for decision in decisions]
     lines = (f"{decision.number}\t{decision.arm}" for decision in decisions)
@@ -228,20 +227,15 @@ def _ask(options: argparse.Namespace) -> Result:
 def _tell(options: argparse.Namespace) -> Result:
     campaign = open_campaign(options)
     which = options.number if options.by_key or not options.number.isdecimal() else int(options.number)
-    campaign.tell(which, options.reward, **_columns(options, MEASURES))
+    campaign.tell(which, **arguments(campaign.tell, options))
     number = which if isinstance(which, int) else campaign.numbers_of([which])[which]
     words = f"reward {options.reward:g} recorded for decision {number}"
     return campaign.decision(number).to_dict(), words
 
 
 def _record(options: argparse.Namespace) -> Result:
-    decision = open_campaign(options).record(
-        options.arm,
-        options.reward,
-        key=options.key,
-        propensity=options.propensity,
-        **_columns(options, {**MEASURES, **CIRCUMSTANCES}),
-    )
+    more = {name: getattr(options, name) for name in ("key", "propensity", *MEASURES, *CIRCUMSTANCES)}
+    decision = open_campaign(options).record(options.arm, options.reward, **more)
     same = "as" if decision.choice == decision.arm else f"{decision.choice}, not"
     return decision.to_dict(), f"decision {decision.number}: the policy would have chosen {same} {decision.arm}"
 
@@ -313,12 +307,8 @@ def _cancel(options: argparse.Namespace) -> Result:
 def _import(options: argparse.Namespace) -> Result:
     campaign = open_campaign(options)
     lines, pairs = _rewards(options.file, campaign)
-    wrong: list[dict[str, Any]] = []
-    for begin in range(0, len(pairs), _BATCH):
-        batch = pairs[begin : begin + _BATCH]
-        for line, refused in zip(lines[begin:], campaign.tell_many(batch, strict=False), strict=False):
-            if refused is not None:
-                wrong.append({"line": line, "error": str(refused)})
+    results = zip(lines, campaign.tell_many(pairs, strict=False), strict=True)
+    wrong = [{"line": line, "error": str(error)} for line, error in results if error is not None]
     done = len(pairs) - len(wrong)
     summary = "1 reward recorded" if done == 1 else f"{done:,} rewards recorded"
     text = "\n".join([summary, *(f"line {item['line']}: {item['error']}" for item in wrong)])
@@ -378,7 +368,6 @@ def _verify(options: argparse.Namespace) -> Result:
 
 
 def _export(options: argparse.Namespace) -> Result:
-    import pyarrow as pa
     import pyarrow.parquet
 
     from ...live.campaigns.log import to_csv
@@ -393,15 +382,14 @@ def _export(options: argparse.Namespace) -> Result:
         write_atomically(out, campaign.signed_export(_read(options.signed)))
         return {"file": str(out)}, f"the log of {campaign.name}, signed: {out}"
     table = campaign.history()
-    sink = pa.BufferOutputStream()
     if out.suffix == ".csv":
-        sink.write(to_csv(table))
+        content = to_csv(table)
     elif out.suffix == ".parquet":
-        pyarrow.parquet.write_table(table, sink)
+        pyarrow.parquet.write_table(table, sink := io.BytesIO())
+        content = sink.getvalue()
     else:
-        content = {"name": campaign.name, **campaign.settings, "decisions": table.to_pylist()}
-        sink.write(json.dumps(content, default=datetime.isoformat, ensure_ascii=False).encode())
-    write_atomically(out, bytes(sink.getvalue()))
+        content = _json({"name": campaign.name, **campaign.settings, "decisions": table.to_pylist()}).encode()
+    write_atomically(out, content)
     return {"decisions": table.num_rows, "file": str(out)}, f"{table.num_rows:,} decisions: {out}"
 
 
