@@ -98,7 +98,7 @@ def _exponent(x: np.ndarray, y: np.ndarray, confidence: float) -> Estimate:
     """The best power; not a number if the mean curve varies no more than noise does."""
     centred = y - y.mean(axis=1, keepdims=True)
     total = centred.sum(axis=0)
-    if not total @ total > (centred**2).sum():  # pairs of different batches: their errors do not add up
+    if not total @ total - np.einsum("bt,bt->b", centred, centred).sum() > 0:  # products of different batches
         return _jackknife(np.full(len(y) + 1, np.nan), confidence)
     mean = y.mean(axis=0)
     curves = np.vstack([mean, mean + (mean - y) / (len(y) - 1)])
