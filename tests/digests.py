@@ -34,7 +34,6 @@ OPTIONS = {
     "batch": {"batch": 9},
     "delay and batch": {"delay": 3, "batch": 5},
     "full": {"feedback": "full"},
-    "philox": {"source": "philox"},
 }
 HORIZON, RUNS = 700, 19
 #: Options take kernels of their own: a few policies of each kind are enough.
@@ -49,8 +48,6 @@ WITH_FEATURES = [
 ]
 #: So do rewards that are indexed by round.
 BY_ROUND = ("autoregressive", "switching")
-#: So does another generator of random numbers.
-WITH_PHILOX = (sb.UCBRSSR, sb.ScaleFreeTS, sb.SHSR)
 
 
 def of_arrays(*arrays):
@@ -78,8 +75,6 @@ def simulations(part=slice(None)):
             many = bandit_name in ("uniform", "coins") and type(policy) in WITH_OPTIONS
             options = OPTIONS if many else {"plain": {}}
             for option_name, option in options.items():
-                if option_name == "philox" and type(policy) not in WITH_PHILOX:
-                    continue
                 case = f"{policy.name} | {bandit_name} | {option_name}"
                 try:
                     study = sb.simulate(policy, bandit, horizon=HORIZON, runs=RUNS, seed=3, progress=False, **option)

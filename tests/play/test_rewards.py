@@ -10,7 +10,6 @@ import sharpe_bandits as sb
 from sharpe_bandits._support.call_tree import substituted
 from sharpe_bandits.play import rewards, streams
 from sharpe_bandits.simulation.compiler import specialise
-from sharpe_bandits.simulation.families.base import SOURCES
 from tests.play.inversion import key_of
 
 OTHER = sb.Uniform(0, 1)
@@ -19,9 +18,9 @@ DISTANCES = np.unique(np.concatenate([2.0 ** -np.linspace(1.001, 51.9, 400), 2.0
 ENDS = [2.0**-53, 1.5 * 2.0**-53, 2.0**-52]
 
 
-def fill(bandit, arm, key, first, count, source="splitmix"):
+def fill(bandit, arm, key, first, count):
     out = np.zeros(count)
-    specialise(rewards.fill, SOURCES[source])(bandit.table(0, 0, 1), 0, arm, np.uint64(key), first, out)
+    specialise(rewards.fill, {})(bandit.table(0, 0, 1), 0, arm, np.uint64(key), first, out)
     return out
 
 
@@ -121,31 +120,27 @@ MIXED = sb.Bandit(
 )
 
 
-NAMES = st.sampled_from([*SOURCES])
+@given(st.integers(0, 5), st.integers(0, 2**64 - 1), st.integers(0, 1000), st.integers(1, 40))
+def test_a_reward_does_not_depend_on_the_block_it_is_drawn_in(arm, key, first, count):
+    whole = fill(MIXED, arm, key, 0, first + count)
+    np.testing.assert_array_equal(fill(MIXED, arm, key, first, count), whole[first:])
 
 
-@given(st.integers(0, 5), st.integers(0, 2**64 - 1), st.integers(0, 1000), st.integers(1, 40), NAMES)
-def test_a_reward_does_not_depend_on_the_block_it_is_drawn_in(arm, key, first, count, source):
-    whole = fill(MIXED, arm, key, 0, first + count, source)
-    np.testing.assert_array_equal(fill(MIXED, arm, key, first, count, source), whole[first:])
-
-
-@given(st.integers(0, 5), st.integers(0, 2**64 - 1), st.integers(0, 3), NAMES)
-def test_compiled_rewards_are_the_plain_ones(arm, key, first, source):
+@given(st.integers(0, 5), st.integers(0, 2**64 - 1), st.integers(0, 3))
+def test_compiled_rewards_are_the_plain_ones(arm, key, first):
     out = np.zeros(5)
     with np.errstate(over="ignore"):
-        substituted(rewards.fill, SOURCES[source])(MIXED.table(0, 0, 1), 0, arm, np.uint64(key), first, out)
-    np.testing.assert_array_equal(fill(MIXED, arm, key, first, 5, source), out)
+        substituted(rewards.fill, {})(MIXED.table(0, 0, 1), 0, arm, np.uint64(key), first, out)
+    np.testing.assert_array_equal(fill(MIXED, arm, key, first, 5), out)
 
 
 def test_the_engine_draws_from_the_documented_stream():
-    """Run r, arm i, pull j: the stream of (seed, run, arm) at pull j, from either source of bits."""
+    """Run r, arm i, pull j: the stream of (seed, run, arm) at pull j."""
     bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(2, 3)])
-    for source, bits_of in (("splitmix", streams.reward_bits), ("philox", streams.strong_bits)):
-        trace = sb.trace(sb.policies.RoundRobin(), bandit, horizon=10, seed=123, run=7, source=source)
-        with np.errstate(over="ignore"):
-            run_key = streams.stream_key(np.uint64(123), streams.REWARDS, 7)
-            for t in range(10):
-                arm, pull = t % 2, t // 2
-                bits = bits_of(streams.fold(run_key, arm), pull)
-                assert trace.rewards[t] == 2.0 * arm + streams.unit(bits)
+    trace = sb.trace(sb.policies.RoundRobin(), bandit, horizon=10, seed=123, run=7)
+    with np.errstate(over="ignore"):
+        run_key = streams.stream_key(np.uint64(123), streams.REWARDS, 7)
+        for t in range(10):
+            arm, pull = t % 2, t // 2
+            bits = streams.reward_bits(streams.fold(run_key, arm), pull)
+            assert trace.rewards[t] == 2.0 * arm + streams.unit(bits)

@@ -12,7 +12,6 @@ LONG = {
     "a long pilot": "sb.simulate(sb.UCBRSSR(L=1.0, pilot_fraction=0.99), EQUAL, horizon=n, runs=2)",
     "forgets": "sb.simulate(sb.policies.DiscountedUCB(L=1.0), EQUAL, horizon=n, runs=2)",
     "phases": "sb.simulate(sb.SHSR(L=1.0), EQUAL, horizon=n, runs=2)",
-    "phases, one by one": "sb.simulate(sb.SHSR(L=1.0), EQUAL, horizon=n, runs=2, source='philox')",
     "fixed confidence": "sb.identify(sb.policies.LUCB(L=1.0), EQUAL, max_budget=n, runs=2)",
     "pregenerated": "sb.simulate(sb.policies.UCB1(), [sb.arms.AR1(0, 1, 0.5)] * 2, horizon=min(n, 10**8), runs=2)",
     "trace": "sb.trace(sb.UCBRSSR(L=1.0), EQUAL, horizon=min(n, 10**8))",

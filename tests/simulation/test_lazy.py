@@ -127,16 +127,6 @@ def test_the_infinite_region_is_really_visited():
     assert lazy.choices[0].tolist() == [0, 1, 2, 3, 4] * 40
 
 
-def test_the_other_source_of_bits():
-    traces = [
-        sb.trace(sb.UCBRSSR(L=0.75), BANDITS["two"], horizon=500, source="philox", kernel=kernel, seed=2)
-        for kernel in ("lazy", "reference")
-    ]
-    np.testing.assert_array_equal(traces[0].rewards, traces[1].rewards)
-    other = sb.trace(sb.UCBRSSR(L=0.75), BANDITS["two"], horizon=500, seed=2)
-    assert (other.rewards != traces[0].rewards).any()
-
-
 def test_arms_of_their_own_in_every_run():
     def draw(generator):
         return sb.arms.UniformArms(np.zeros(3), generator.uniform(0.5, 5, size=3))

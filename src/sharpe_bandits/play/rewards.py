@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .memory import FETCHED, SCRATCH, called, fetch, scratch, word_of, words, zeros
-from .streams import FAR, REWARDS, bits_at, fold, near_quantile, normal_quantile, place_of, stream_key, stride, unit
+from .streams import FAR, GOLDEN, REWARDS, fold, mix64, near_quantile, normal_quantile, stream_key, unit
 
 #: Kinds of arm a kernel can draw from; the parameters of each are columns of :class:`ArmTable`.
 UNIFORM = 0  # loc + scale * u
@@ -58,10 +58,10 @@ def uniform_reward(loc, scale, bits):
 
 def fill_units(key, first, out):
     """Write numbers ``first``, ``first + 1``, ... of a stream, uniform on (0, 1), to ``out``."""
-    place = place_of(key, first)
+    word = key + np.uint64(first) * GOLDEN
     for j in range(out.size):
-        out[j] = unit(bits_at(key, place))
-        place += stride()
+        out[j] = unit(mix64(word))
+        word += GOLDEN
 
 
 def normal_quantiles(out):

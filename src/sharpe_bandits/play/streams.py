@@ -15,12 +15,11 @@ U64 = np.uint64
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FOLD = np.uint64(0xD1342543DE82EF95)
 _ONE, _TWO = np.uint64(1), np.uint64(2)
-_S12, _S27, _S30, _S31, _S32 = np.uint64(12), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+_S12, _S27, _S30, _S31 = np.uint64(12), np.uint64(27), np.uint64(30), np.uint64(31)
 _S52, _MANTISSA = np.uint64(52), np.uint64((1 << 52) - 1)
 #: Added to a number below 2**51, it leaves the nearest integer in the last bits.
 _TO_WHOLE, _BIAS = 6755399441055744.0, np.uint64(1023)
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_LOW32 = np.uint64(0xFFFFFFFF)
 _ROOT_HALF = np.uint64(0x3FE6A09E667F3BCD)  # the bits of sqrt(1/2)
 _ONE_BITS = np.uint64(0x3FF0000000000000)
 _ONE_LESS_ROOT = _ONE_BITS - _ROOT_HALF
@@ -57,64 +56,9 @@ def unit(bits):
     return number_of((bits >> _S12) | _ONE_BITS) - 0.9999999999999999
 
 
-def mulhi(a, b):
-    """The high 64 bits of a 64 by 64 bit product."""
-    a0, a1, b0, b1 = a & _LOW32, a >> _S32, b & _LOW32, b >> _S32
-    low, cross = a0 * b0, a1 * b0
-    middle = (low >> _S32) + (cross & _LOW32) + a0 * b1
-    return a1 * b1 + (cross >> _S32) + (middle >> _S32)
-
-
-def philox(counter, key):
-    """First word of Philox4x64-10 (Salmon et al., 2011) at counter (counter, 0, 0, 0) and key (key, 0)."""
-    c0, c1, c2, c3 = U64(counter), U64(0), U64(0), U64(0)
-    k0, k1 = U64(key), U64(0)
-    for _ in range(10):
-        h0, l0 = mulhi(U64(0xD2E7470EE14C6C93), c0), U64(0xD2E7470EE14C6C93) * c0
-        h1, l1 = mulhi(U64(0xCA5A826395121157), c2), U64(0xCA5A826395121157) * c2
-        c0, c1, c2, c3 = h1 ^ c1 ^ k0, l1, h0 ^ c3 ^ k1, l0
-        k0 += GOLDEN
-        k1 += U64(0xBB67AE8584CAA73B)
-    return c0
-
-
 def reward_bits(key, pull):
     """64 bits for a pull of the stream ``key``."""
-    return bits_at(key, place_of(key, pull))
-
-
-# The bits of consecutive pulls are those at places a stride apart: loops over pulls add strides instead of multiplying.
-# All three are bound to others where the stronger generator is wanted.
-
-
-def place_of(key, pull):
-    """The place of a pull in the stream ``key``."""
-    return key + U64(pull) * GOLDEN
-
-
-def bits_at(key, place):
-    """64 bits for the pull at a place in the stream ``key``."""
-    return mix64(place)
-
-
-def stride():
-    """The distance from the place of a pull to that of the next."""
-    return GOLDEN
-
-
-def strong_place_of(key, pull):
-    """:func:`place_of` for the stronger generator."""
-    return U64(pull)
-
-
-def strong_bits(key, place):
-    """:func:`bits_at` from a stronger, slower generator."""
-    return philox(place, key)
-
-
-def strong_stride():
-    """:func:`stride` for the stronger generator."""
-    return _ONE
+    return mix64(key + U64(pull) * GOLDEN)
 
 
 def uniform(key, which):

@@ -23,7 +23,7 @@ from ..results.policy_result import PolicyResult, merge
 from ..results.study import Study
 from .executors import Backend, Store, Task, backend_for, on_threads
 from .progress import show_progress
-from .spec import Chunk, Feedback, Kernel, Source, Spec, prepare, run_chunk
+from .spec import Chunk, Feedback, Kernel, Spec, prepare, run_chunk
 
 LARGEST_SEED = 2**64 - 1
 LARGEST_HORIZON = 10**9
@@ -50,7 +50,6 @@ def simulate(
     checkpoints: int | Iterable[int] = 100,
     chunk: int | None = None,
     progress: bool | None = None,
-    source: Source = "splitmix",
     feedback: Feedback = "bandit",
     delay: Any = 0,
     batch: int = 1,
@@ -87,9 +86,6 @@ def simulate(
         runs per unit of work; None for a good default
     progress : bool | None, optional
         show a progress bar; None for "if standard error is a terminal"
-    source : Source, optional
-        random number generator of rewards: "splitmix" (fastest) or "philox" (for more than about 10^13 rewards in one
-        study)
     feedback : Feedback, optional
         "bandit": only the reward of the arm played is seen; "full": those of all arms are (index policies only)
     delay : Any, optional
@@ -124,11 +120,10 @@ def simulate(
     backend = backend_for(workers, executor)
     environment.check_horizon(horizon)
     times = checkpoint_times(checkpoints, horizon, environment.switches)
-    one_of("source", source, get_args(Source))
     one_of("feedback", feedback, get_args(Feedback))
     rules = _rules(environment.K, control, share, bounds, among)
     specs = [
-        Spec(policy, environment, horizon, runs, seed, times, source, feedback=feedback, **delays, **rules)
+        Spec(policy, environment, horizon, runs, seed, times, feedback=feedback, **delays, **rules)
         for policy in _listed(policies)
     ]
     check_memory(specs[0], len(specs))
@@ -144,7 +139,7 @@ def simulate(
     ranked_by = {spec.policy.default_metric for spec in specs}
     return Study(
         {result.name: result for result in results},
-        settings_of(environment, horizon, runs, seed, source, feedback, backend.machines)
+        settings_of(environment, horizon, runs, seed, feedback, backend.machines)
         | _delay_settings(specs[0])
         | _rules_settings(specs[0]),
         ranked_by.pop() if len(ranked_by) == 1 else "regret",
@@ -214,7 +209,6 @@ def settings_of(
     horizon: int,
     runs: int,
     seed: int,
-    source: Source = "splitmix",
     feedback: Feedback = "bandit",
     machines: Sequence[dict[str, str]] = (),
 ) -> dict[str, Any]:
@@ -225,7 +219,6 @@ def settings_of(
         "horizon": horizon,
         "runs": runs,
         "seed": seed,
-        "source": source,
         "feedback": feedback,
         **({"machines": list(machines)} if machines else {}),
     }
@@ -368,7 +361,6 @@ def trace(
     horizon: int,
     seed: int = 0,
     run: int = 0,
-    source: Source = "splitmix",
     kernel: Kernel = "auto",
     feedback: Feedback = "bandit",
     delay: Any = 0,
@@ -380,7 +372,7 @@ def trace(
 
     Parameters
     ----------
-    policy, bandit, horizon, seed, source, feedback, delay, batch : Policy and Any and int and Source and Feedback
+    policy, bandit, horizon, seed, feedback, delay, batch : Policy and Any and int and Feedback
         as for :func:`simulate`
     run : int, optional
         which run
@@ -400,13 +392,10 @@ def trace(
     horizon = whole("horizon", _rounds(horizon), 2, LARGEST_HORIZON)
     run = whole("run", run, 0)
     seed = whole("seed", seed, 0, LARGEST_SEED)
-    one_of("source", source, get_args(Source))
     one_of("kernel", kernel, get_args(Kernel))
     one_of("feedback", feedback, get_args(Feedback))
     checkpoints = () if policy.stops_itself else (horizon,)
-    spec = Spec(
-        policy, environment, horizon, run + 1, seed, checkpoints, source, kernel, feedback, **_delays(delay, batch)
-    )
+    spec = Spec(policy, environment, horizon, run + 1, seed, checkpoints, kernel, feedback, **_delays(delay, batch))
     if 12 * horizon > _MEMORY:
         raise InvalidInputError(
             f"choices and rewards of {horizon} rounds would take {12 * horizon / 2**30:.1f} GiB; shorten the horizon"

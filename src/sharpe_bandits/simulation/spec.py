@@ -18,7 +18,6 @@ from ..arms.environment import Environment
 from ..policies.base import Policy
 from .families import family_of
 from .families.base import Family, check_stop
-from .families.base import Source as Source
 from .families.base import rewards_of as rewards_of
 from .families.index import is_lazy as is_lazy
 
@@ -46,8 +45,6 @@ class Spec:
         seed of all rewards and of the policy's own randomness
     checkpoints : tuple[int, ...]
         rounds after which pulls are recorded; the last is the horizon. Empty for a fixed-confidence policy
-    source : Source, optional
-        generator of the random bits of rewards, "splitmix" or "philox"
     kernel : Kernel, optional
         "auto", or "lazy", "side by side" or "reference" to force one
     feedback : Feedback, optional
@@ -70,7 +67,6 @@ class Spec:
     runs: int
     seed: int
     checkpoints: tuple[int, ...]
-    source: Source = "splitmix"
     kernel: Kernel = "auto"
     feedback: Feedback = "bandit"
     delay: int | Arm = 0

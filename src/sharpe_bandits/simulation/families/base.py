@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import CancelledError
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._support.call_tree import Bindings
 from ...errors import InvalidInputError
 from ...play.choose import Holding
 from ...play.game import LANES, Outputs
 from ...play.rewards import TAPE, ArmTable, Rewards, write_paths
-from ...play.streams import bits_at, place_of, stride, strong_bits, strong_place_of, strong_stride
 from ...policies.base import Policy
 from ..compiler import specialise
 
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
 
-Source = Literal["splitmix", "philox"]
-#: Bindings of a kernel's placeholders, by the generator of the random bits of rewards.
-SOURCES: dict[Source, Bindings] = {
-    "splitmix": {},
-    "philox": {place_of: strong_place_of, bits_at: strong_bits, stride: strong_stride},
-}
 #: Target number of rounds of a chunk: enough that the overhead of a chunk is negligible, few enough that all workers
 #: stay busy to the end.
 CHUNK_ROUNDS = 8_000_000
@@ -116,7 +108,7 @@ def rewards_of(spec: Spec, first: int, runs: int) -> ArmTable:
     if not environment.pregenerated:
         return environment.table(spec.seed, first, runs)
     pool = np.empty((runs, environment.K + environment.has_covariate, spec.horizon))
-    write = specialise(write_paths, SOURCES[spec.source])
+    write = specialise(write_paths, {})
     for begin, end, table in environment.pieces(spec.seed, first, runs, spec.horizon):
         rewards = Rewards(table, int(len(table.kind) > 1), np.uint64(spec.seed))
         write(first, rewards, environment.jointly, begin, end, pool, stop_cell())

@@ -11,7 +11,7 @@ from ...play.game import Game, Status
 from ...play.statistics import layout_for
 from ...policies.base import FixedConfidencePolicy
 from ..compiler import specialise
-from .base import SOURCES, Family, check_record, outputs_of, rewards_of, source_of
+from .base import Family, check_record, outputs_of, rewards_of, source_of
 
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
@@ -43,8 +43,7 @@ class FixedConfidenceFamily(Family):
 
     def kernels(self, spec: Spec) -> Any:
         assert isinstance(spec.policy, FixedConfidencePolicy)
-        bindings = {**fixed_confidence_bindings(spec.policy), **SOURCES[spec.source]}
-        return specialise(fixed_confidence.identify, bindings)
+        return specialise(fixed_confidence.identify, fixed_confidence_bindings(spec.policy))
 
     def play(self, spec: Spec, chunk: Chunk) -> None:
         policy = spec.policy

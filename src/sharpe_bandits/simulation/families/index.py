@@ -24,7 +24,7 @@ from ...policies.base import NO_FORGETTING, IndexPolicy, Policy
 from .. import lazy, reference, side_by_side
 from ..compiler import check_formula, is_raised_by_formula, is_ready, specialise
 from ..pointers import formulas_behind_pointers, index_target
-from .base import SOURCES, Family, check_covariate, check_record, one_run_outputs, outputs_of, rewards_of, source_of
+from .base import Family, check_covariate, check_record, one_run_outputs, outputs_of, rewards_of, source_of
 
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
@@ -104,8 +104,7 @@ class Kernels:
     def __init__(self, spec: Spec) -> None:
         self._policy, self._horizon, self._is_lazy = _policy(spec), spec.horizon, is_plain(spec) and is_lazy(spec)
         self._bindings = bindings_for(self._policy, spec.horizon, spec.environment.clock == "rounds")
-        self._bindings.update(SOURCES[spec.source])
-        self._game = {**game_bindings(late=spec.has_delayed_rewards, shared=spec.has_rules), **SOURCES[spec.source]}
+        self._game = game_bindings(late=spec.has_delayed_rewards, shared=spec.has_rules)
 
     @cached_property
     def reference(self) -> Loop:

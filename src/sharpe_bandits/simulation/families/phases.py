@@ -15,7 +15,7 @@ from ...play.statistics import layout_for
 from ...policies.base import EliminationPolicy
 from ..compiler import specialise
 from ..pointers import phases_behind_pointers
-from .base import SOURCES, Family, outputs_of, rewards_of, source_of
+from .base import Family, outputs_of, rewards_of, source_of
 
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
@@ -40,7 +40,7 @@ class PhasesFamily(Family):
         super().check(spec)
 
     def kernels(self, spec: Spec) -> Any:
-        return specialise(elimination.play_phases, SOURCES[spec.source]), phase_formulas(_policy(spec))
+        return specialise(elimination.play_phases, {}), phase_formulas(_policy(spec))
 
     def play(self, spec: Spec, chunk: Chunk) -> None:
         policy = _policy(spec)
