@@ -144,7 +144,7 @@ def test_a_campaign_is_handed_over_through_the_service(served, store):
         campaign.pause()
         with pytest.raises(sb.errors.CampaignPausedError):
             campaign.ask()
-        results += [campaign.rules, campaign.status().agreement, campaign.decision(1).reward, campaign.table("desk")]
+        results += [campaign.rules, campaign.status().agreement, campaign.decision(1).reward]
         return [*results, [(row["by"], row["choice"], row["metrics"]) for row in campaign.history().to_pylist()]]
 
     local, remote = store.campaign("local", **options), service.campaign("remote", **options)

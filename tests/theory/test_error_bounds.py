@@ -261,3 +261,34 @@ def test_the_theorem_on_shvv_as_it_is_stated():
         bound = theory.shvv_error(bandit, n, "theorem")
         assert bound.value == pytest.approx(3 * math.exp(-(n - 1) / (8 * n * 512)))
         assert bound.vacuous
+
+
+def by_hand(x, chosen, phases, L, gap, keep, factor):
+    """The printed bound on the fly of a run, in plain Python: x the rewards and chosen the arms of all rounds."""
+    terms, start, alive = [], 0, len(set(chosen))
+    for pulls, stay in phases:
+        end = start + pulls * alive
+        roots = []
+        for arm in set(chosen[start:end]):
+            first = 0 if keep else start
+            seen = [v for v, a in zip(x[first:end], chosen[first:end], strict=True) if a == arm]
+            mean = sum(seen) / len(seen)
+            d = L + sum((v - mean) ** 2 for v in seen) / (len(seen) - 1)
+            a = (1.5 * gap + 1) * d + sum(v * v for v in seen) / len(seen)
+            roots.append((-a + math.sqrt(a * a + 4 * gap * d * d)) / 4)
+        terms.append(factor * math.exp(-2 * len(seen) * min(roots) ** 2))
+        start, alive = end, stay
+    return terms
+
+
+@pytest.mark.parametrize(("policy", "factor"), [(sb.SHSR(L=0.05), 6), (sb.SuRSR(L=0.05), 2)])
+def test_the_error_bound_on_the_fly(policy, factor):
+    bandit = sb.Bandit([sb.Uniform(0.2, 1.0)] + [sb.Uniform(0.0, 0.8)] * 3)
+    budget, gap = 600, 3.0
+    played = sb.trace(policy, bandit, horizon=budget, seed=5)
+    phases = policy.phases(budget, 4)
+    rounds = sum(p * size for (p, _), size in zip(phases, [4, *(stay for _, stay in phases)], strict=False))
+    x, chosen = played.rewards[:rounds].tolist(), played.choices[:rounds].tolist()
+    expected = by_hand(x, chosen, phases, 0.05, gap, policy.keeps_samples, factor)
+    along = theory.played_phases(policy, budget, 4, played.choices, played.rewards)
+    assert theory.path_error(along, 0.05, gap) == pytest.approx(expected, rel=1e-9)

@@ -1,7 +1,5 @@
 """Agents of policies in phases: what is due, what is waited for, what is found, and states that could not have been."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +7,6 @@ from hypothesis import strategies as st
 
 import sharpe_bandits as sb
 import sharpe_bandits.live.agents.index
-from sharpe_bandits import theory
 from tests.live.agents.played import REWARDS, step
 from tests.messages import says
 from tests.top_m import FINDERS, TAPE
@@ -142,52 +139,3 @@ def test_nothing_is_recommended_from_too_little():
         agent.recommend()
     agent.tell(3, 1.0)
     assert agent.recommend() == [0, 3]
-
-
-def by_hand(x, chosen, phases, L, gap, keep, factor):
-    """The printed bound on the fly of a run, in plain Python: x the rewards and chosen the arms of all rounds."""
-    terms, start, alive = [], 0, len(set(chosen))
-    for pulls, stay in phases:
-        end = start + pulls * alive
-        roots = []
-        for arm in set(chosen[start:end]):
-            first = 0 if keep else start
-            seen = [v for v, a in zip(x[first:end], chosen[first:end], strict=True) if a == arm]
-            mean = sum(seen) / len(seen)
-            d = L + sum((v - mean) ** 2 for v in seen) / (len(seen) - 1)
-            a = (1.5 * gap + 1) * d + sum(v * v for v in seen) / len(seen)
-            roots.append((-a + math.sqrt(a * a + 4 * gap * d * d)) / 4)
-        terms.append(factor * math.exp(-2 * len(seen) * min(roots) ** 2))
-        start, alive = end, stay
-    return terms
-
-
-@pytest.mark.parametrize(("policy", "factor"), [(sb.SHSR(L=0.05), 6), (sb.SuRSR(L=0.05), 2)])
-def test_the_error_bound_of_an_agent_on_the_fly(policy, factor):
-    bandit = sb.Bandit([sb.Uniform(0.2, 1.0)] + [sb.Uniform(0.0, 0.8)] * 3)
-    budget, gap = 600, 3.0
-    played = sb.trace(policy, bandit, horizon=budget, seed=5)
-    agent = policy.agent(arms=4, horizon=budget)
-    assert agent.error_bound(gap=gap) == []
-    for n, (arm, reward) in enumerate(zip(played.choices.tolist(), played.rewards.tolist(), strict=True)):
-        if agent.done:
-            break
-        agent.tell(arm, reward)
-        if n == 400:
-            agent = sb.Agent.from_json(agent.to_json())
-    phases = policy.phases(budget, 4)
-    rounds = sum(p * size for (p, _), size in zip(phases, [4, *(stay for _, stay in phases)], strict=False))
-    x, chosen = played.rewards[:rounds].tolist(), played.choices[:rounds].tolist()
-    expected = by_hand(x, chosen, phases, 0.05, gap, policy.keeps_samples, factor)
-    assert agent.error_bound(gap=gap) == pytest.approx(expected, rel=1e-9)
-    along = theory.played_phases(policy, budget, 4, played.choices, played.rewards)
-    assert theory.path_error(along, 0.05, gap) == pytest.approx(expected, rel=1e-9)
-    assert sum(agent.error_bound(gap=2 * gap)) < sum(expected)
-    assert max(agent.error_bound(gap=gap, form="repaired", upper=100.0)) == 1.0  # a wide support says nothing
-
-
-def test_other_agents_say_why_they_have_no_bound():
-    with pytest.raises(sb.errors.InvalidInputError, match="no bound on the fly"):
-        sb.SHVV().agent(arms=4, horizon=100).error_bound(gap=0.1)
-    with pytest.raises(sb.errors.InvalidInputError, match="gap must be"):
-        sb.SHSR(L=1.0).agent(arms=4, horizon=100).error_bound(gap=-0.1)

@@ -119,7 +119,7 @@ def test_a_new_statistic_is_saved_without_further_ado(monkeypatch):
     for reward in (1.0, 2.0, 4.0, 1.0):  # the pilot
         agent.tell(agent.ask(), reward)
     state = json.loads(agent.to_json())
-    assert state["third"] == [[5.0], [3.0]]
+    assert state["record"]["kept"] == [[5.0], [3.0]]
     again = sb.Agent.from_json(agent.to_json())
     assert again.ask() == agent.ask() == 1
 

@@ -6,7 +6,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.live.campaigns.records import DecisionRow
-from sharpe_bandits.live.campaigns.remarks import remarks_on
+from sharpe_bandits.live.campaigns.status import remarks_on
 from sharpe_bandits.live.change import ChangeDetector
 
 

@@ -259,21 +259,16 @@ def test_what_was_seen_of_other_arms_is_learnt(make):
     generator = np.random.default_rng(1)
     for _ in range(30):
         costs = {arm: cost + generator.normal() for arm, cost in COSTS.items()}
-        decision = campaign.ask(segment="large", tags={"desk": "NY"})
+        decision = campaign.ask()
         assert decision.arm == agent.ask()
         others = {arm: x for arm, x in costs.items() if arm != decision.arm}
-        campaign.tell(decision, costs[decision.arm], seen=others, weight=2.0)
+        campaign.tell(decision, costs[decision.arm], seen=others)
         agent.tell(decision.arm, costs[decision.arm])
         for arm, x in others.items():
             agent.tell(arm, x)
     assert campaign.agent().estimates() == agent.estimates()
     assert campaign.status().rewards == 30
     assert campaign.verify(choices=True).ok
-    for by, group in (("segment", "large"), ("desk", "NY")):
-        rows = campaign.table(by)
-        assert {row[by] for row in rows} == {group}
-        assert sum(row["rewards"] for row in rows) == 30
-        assert all(row["mean"] == pytest.approx(row["weighted_mean"]) for row in rows)
     decision = campaign.ask()
     with pytest.raises(sb.errors.InvalidInputError, match="was played"):
         campaign.tell(decision, 1.0, seen={decision.arm: 2.0})

@@ -18,8 +18,6 @@ def rewrite(path, change):
     with sqlite3.connect(path) as connection:
         (text,) = connection.execute("SELECT settings FROM sharpe_bandits_campaigns").fetchone()
         connection.execute("UPDATE sharpe_bandits_campaigns SET settings = ?", (json.dumps(change(json.loads(text))),))
-        for table in ("events", "campaigns"):  # the hash chain covers the settings
-            connection.execute(f"UPDATE sharpe_bandits_{table} SET hash = NULL")
     connection.close()
 
 
@@ -31,14 +29,14 @@ def without(settings, name):
 def test_a_campaign_created_before_a_setting_existed_has_its_default(name, tmp_path):
     path = tmp_path / "campaigns.db"
     with sb.Store(path) as store:
-        store.campaign("desks", policy=POLICY, arms=ARMS).ask()
+        store.campaign("desks", policy=POLICY, arms=ARMS)
     rewrite(path, lambda settings: without(settings, name))
     with sb.Store(path) as store:
         campaign = store.campaign("desks", policy=POLICY, arms=ARMS)
         setting = optional_settings()[name]
         default = setting.default if setting.default is not dataclasses.MISSING else setting.default_factory()
         assert campaign.settings[name] == default
-        assert campaign.ask().number == 2
+        assert campaign.ask().number == 1
         assert campaign.verify(choices=True).ok
         assert [entry.policy for entry in store.campaigns()] == ["SF-UCB"]
 

@@ -47,8 +47,7 @@ def receiver(tmp_path, monkeypatch):
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     for name, value in {
-        webhooks.SECRET: "s3cret", webhooks.HOSTS: "example.com, localhost", webhooks.PRIVATE: "1",
-        "SSL_CERT_FILE": str(certificate),
+        webhooks.SECRET: "s3cret", webhooks.HOSTS: "example.com, localhost", "SSL_CERT_FILE": str(certificate)
     }.items():  # fmt: skip
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(webhooks, "_PAUSE", 0.01)
@@ -92,16 +91,12 @@ def test_a_message_that_was_not_received_is_sent_later(receiver, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "words"),
-    [
-        (webhooks.HOSTS, "example.com", "not allowed here"),
-        (webhooks.SECRET, "", "not allowed here"),
-        (webhooks.PRIVATE, "", "private address"),
-    ],
+    ("variable", "value"),
+    [(webhooks.HOSTS, "example.com"), (webhooks.SECRET, "")],
 )
-def test_messages_go_only_where_they_may(variable, value, words, receiver, monkeypatch):
+def test_messages_go_only_where_they_may(variable, value, receiver, monkeypatch):
     monkeypatch.setenv(variable, value)
-    with pytest.raises(sb.errors.InvalidInputError, match=words):
+    with pytest.raises(sb.errors.InvalidInputError, match="not allowed here"):
         webhooks.send(receiver.url, "k", {})
     assert receiver.messages == []
 

@@ -29,18 +29,15 @@ from ...errors import (
 from ...objectives import Objective, Statistics
 from ...play import state as arm_state
 from ...play.state import ArmState, Sums
-from ...play.statistics import FEATURE, StatisticsLayout, layout_for, record_of
+from ...play.statistics import FEATURE, StatisticsLayout, higher_moments, layout_for, record_of, summary
 from ...policies.base import AS_COSTS, MIN_PULLS_FOR_WARNING, Direction, Policy
 from . import state as states
-from .record import mean_and_variance, statistics_of
 
 #: Maximum numbers of arms and rounds of an agent.
 MAX_ARMS, MAX_ROUNDS = 10**5, 10**15
 #: The agent checks whether the leader is probably best every _LOOK rounds, or every K if that is more, and after 4096
 #: rounds at most every 1% of them, so that the cost per reward is negligible.
 _LOOK = 32
-#: Names in saved states of what statistics keep, where they are not those of a statistic's first field.
-_SAVED_AS = {"drawn_mean": "firsts", "autocovariance": "pairs"}
 #: Maximum number of arms shown in a notebook.
 _SHOWN = 50
 
@@ -97,7 +94,6 @@ class Agent:
         self._observe = substituted(arm_state.observe, layout.bindings)
         self._record_of = substituted(record_of, layout.bindings)
         self._objective_arguments = () if policy.objective is None else policy.objective.arguments()
-        self._maximum = np.full(k, -math.inf)
         self._n_pending = 0  # sum of pending
         self._leading: tuple[int, int] | None = None
 
@@ -132,7 +128,7 @@ class Agent:
     def _repr_html_(self) -> str:
         """The arms as a table, for notebooks."""
         with self._lock:
-            records = zip(self.pulls.items(), self.estimates().values(), self.values().values(), strict=True)
+            records = list(zip(self.pulls.items(), self.estimates().values(), self.values().values(), strict=True))
         objective = [] if self.policy.objective is None else [type(self.policy.objective).__name__]
         columns = ["arm", "pulls", "mean" if self.direction == "max" else "mean cost", "standard deviation", *objective]
         rows = []
@@ -158,9 +154,8 @@ class Agent:
     def estimates(self) -> dict[Any, tuple[float, float]]:
         """Mean and unbiased variance of each arm's rewards, or costs (NaN if there are too few)."""
         with self._lock:
-            estimates = [self._estimate(i) for i in range(len(self.arms))]
-        pairs = zip(self.arms, estimates, strict=True)
-        return {arm: (self._as_told(mean), variance) for arm, (mean, variance) in pairs}
+            moments = {arm: moments_of(self._state, i) for i, arm in enumerate(self.arms)}
+        return {arm: (self._as_told(one.mean), one.variance) for arm, one in moments.items()}
 
     def intervals(self, objective: Objective | None = None, *, alpha: float = 0.05) -> dict[Any, Interval]:
         """Time-uniform confidence intervals for the objective of every arm: with probability 1 - alpha they hold for
@@ -248,7 +243,7 @@ class Agent:
 
     def _statistics(self, state: ArmState) -> Statistics:
         """The statistics of all arms, as arrays."""
-        rows = [statistics_of(*(float(column[i]) for column in state.sums)) for i in range(len(self.arms))]
+        rows = [moments_of(state, i) for i in range(len(self.arms))]
         statistics = Statistics(*np.array(rows).T)
         if self.policy.objective is None or not self.policy.objective.has_feature:
             return statistics
@@ -324,11 +319,13 @@ class Agent:
         z = self._check_covariate(covariate)
         x = self._checked_reward(i, reward)
         with self._lock:
+            if self._over:
+                raise CampaignOverError(f"{self._why_over()}; nothing was recorded")
+            self._check_due(i)
+            if not self._pending[i]:  # a round that the caller chose to play
+                self._begin(i)
             self._tell(i, x, z)
-            if self._state.pending[i]:
-                self._end(i)
-            else:  # a round that the caller chose to play
-                self.asked += 1
+            self._end(i)
             due = not self._warned and self.t % (MIN_PULLS_FOR_WARNING * len(self.arms)) == 0
             warning = self._reward_warning() if due else None
             self._warned |= warning is not None
@@ -368,7 +365,9 @@ class Agent:
         :meth:`tell` issues it once.
         """
         with self._lock:
-            arms = [(arm, float(self._pulls[i]), *self._estimate(i)) for i, arm in enumerate(self.arms)]
+            moments = [moments_of(self._state, i) for i in range(len(self.arms))]
+            rows = zip(self.arms, self._pulls.tolist(), moments, strict=True)
+            arms = [(arm, n, float(one.mean), float(one.variance)) for arm, n, one in rows]
             warning = self.policy.reward_warning(arms, self.horizon)
         if warning and self.direction == "min":
             return f"rewards are minus the costs. {warning.replace(AS_COSTS, '')}"
@@ -486,16 +485,10 @@ class Agent:
         alone = self._all is self._state
         self._state = arm_state.with_one_more_arm(self._state)
         self._all = self._state if alone else arm_state.with_one_more_arm(self._all)
-        self._maximum = np.append(self._maximum, -math.inf)
 
     def _tell(self, i: int, x: float, z: float) -> None:
-        if self._over:
-            raise CampaignOverError(f"{self._why_over()}; nothing was recorded")
-        self._check_due(i)
         self._record(i, x, z)
         self.t += 1
-        if x > self._maximum[i]:
-            self._maximum[i] = x
         self._after(i, x, z)
         if self.t % max(_LOOK, len(self.arms), 1 << max(self.t.bit_length() - 7, 0)) == 0:
             self._look()
@@ -509,7 +502,7 @@ class Agent:
         return self.horizon is not None and self.t >= self.horizon
 
     def _recommend(self) -> Any:
-        raise AssertionError("an agent of no family")
+        return self.arms[self._best([i for i in range(len(self.arms)) if self._state.sums.pulls[i] > 1])]
 
     def _choose(self) -> int:
         raise AssertionError("an agent of no family")
@@ -530,14 +523,6 @@ class Agent:
     def _by_arm(self, values: np.ndarray) -> dict[Any, Any]:
         return dict(zip(self.arms, values.tolist(), strict=True))
 
-    def _estimate(self, i: int) -> tuple[float, float]:
-        return self._estimate_of_all(i)
-
-    def _estimate_of_all(self, i: int) -> tuple[float, float]:
-        """Mean and variance of all rewards of an arm, including forgotten ones."""
-        sums = self._all.sums
-        return mean_and_variance(sums.pulls[i], sums.anchor[i], sums.sum1[i], sums.sum2[i])
-
     def _best(self, among: list[int]) -> int:
         objective = self.policy.objective
         if not among:
@@ -548,10 +533,8 @@ class Agent:
 
     def _value(self, objective: Objective, i: int) -> float:
         """The estimated objective of arm i, which has rewards."""
-        if objective.has_feature:
-            return float(objective.value(self._arm_record(i, self._state)))
-        mean, variance = self._estimate(i)
-        return float(objective.value(Statistics(mean=mean, variance=variance)))
+        known = self._arm_record(i, self._state) if objective.has_feature else moments_of(self._state, i)
+        return float(objective.value(known))
 
     def _arm_record(self, i: int, state: ArmState) -> Any:
         """What a formula sees of arm i, which has rewards in ``state``."""
@@ -564,7 +547,7 @@ class Agent:
         """
         objective = self.policy.objective
         with self._lock:
-            enough = [objective is not None and self._state.sums.pulls[i] > 1 for i in range(len(self.arms))]
+            enough = self._state.sums.pulls > 1
             return {
                 arm: self._as_told(self._value(objective, i)) if objective is not None and enough[i] else math.nan
                 for i, arm in enumerate(self.arms)
@@ -579,9 +562,7 @@ class Agent:
             raise InvalidInputError(f"{self!r} cannot be saved: a parameter of its policy is not finite") from error
 
     def _content(self) -> dict[str, Any]:
-        record = {name: column.tolist() for name, column in self._all.sums._asdict().items()}
-        record["last"] = self._all.last.tolist()
-        record["maximum"] = [value if math.isfinite(value) else None for value in self._maximum.tolist()]
+        """What is saved; subclasses add to it."""
         return {
             "policy": self._described,
             "arms": self.arms if self._named else len(self.arms),
@@ -591,10 +572,9 @@ class Agent:
             "asked": self.asked,
             "pending": self._pending.tolist(),
             "retired": np.flatnonzero(~self._active).tolist(),
-            "record": record,
+            "record": saved(self._all),
             **({} if self.direction == "max" else {"direction": self.direction}),
             **({} if self._leading is None else {"leading": list(self._leading)}),
-            **self._more(),
         }
 
     @staticmethod
@@ -605,38 +585,30 @@ class Agent:
     def __reduce__(self) -> tuple[Any, ...]:
         return states.restored, (self.to_json(), self.policy)
 
-    def _cells(self) -> dict[str, np.ndarray]:
-        """What statistics keep of each arm, by the name under which it is saved."""
-        return {
-            _SAVED_AS.get(name, name): self._state.kept[:, place, 0] for name, place in self._layout().places.items()
-        }
-
-    def _more(self) -> dict[str, Any]:
-        """Additional state: what statistics keep, and that of a subclass."""
-        saved = {name: cells.tolist() for name, cells in self._cells().items() if name != "maximum"}
-        if "firsts" in saved:
-            saved["firsts"] = [row[: int(n)] for row, n in zip(saved["firsts"], self._pulls, strict=True)]
-        return saved
-
     def _restore(self, state: dict[str, Any]) -> None:
         """Restore a saved state."""
-        record = state["record"]
         self.t, self.asked = state["t"], state["asked"]
-        self._maximum[:] = [-math.inf if value is None else value for value in record["maximum"]]
-        for name, column in [*self._all.sums._asdict().items(), ("last", self._all.last)]:
-            column[:] = record[name]
-        self._all.seen[:] = self._all.sums.pulls
+        restore(self._all, state["record"])
         self._pending[:], self._active[state["retired"]] = state["pending"], False
         self._n_pending = int(self._pending.sum())
         if "leading" in state:
             arm, since = state["leading"]
             self._leading = arm, since
-        for name, cells in self._cells().items():
-            if name == "maximum":  # saved for all policies, -inf where an arm was never played
-                cells[:, 0] = np.where(self._pulls > 0, self._maximum, 0.0)
-                continue
-            for row, values in zip(cells, state[name], strict=True):
-                row[: len(values)] = values
+
+
+def saved(state: ArmState) -> dict[str, Any]:
+    """Plain data of all rewards that a state knows of."""
+    return {name: column.tolist() for name, column in _columns(state).items()}
+
+
+def restore(state: ArmState, content: dict[str, Any]) -> None:
+    """Restore what :func:`saved` returned."""
+    for name, column in _columns(state).items():
+        column[...] = content[name]
+
+
+def _columns(state: ArmState) -> dict[str, np.ndarray]:
+    return {**state.sums._asdict(), "last": state.last, "seen": state.seen, "kept": state.kept[:, :, 0]}
 
 
 def check_arms(arms: int | Iterable[str]) -> list[str] | int:
@@ -655,3 +627,14 @@ def check_arms(arms: int | Iterable[str]) -> list[str] | int:
         raise InvalidInputError(f"arms must be at least 2 different names, got {shown(names)}")
     whole("the number of arms", len(names), 2, MAX_ARMS)
     return [check_name("the name of an arm", name) for name in names]
+
+
+def moments_of(state: ArmState, i: int) -> Statistics:
+    """Moments of the rewards of arm i; NaN if there are too few."""
+    pulls, sum1, sum2, sum3, sum4, anchor = (float(column[i]) for column in state.sums)
+    if pulls == 0:
+        return Statistics(pulls, math.nan, math.nan)
+    mean, variance, _ = summary(anchor, sum1, sum2, 1.0 / pulls, 1.0 / (pulls - 1.0) if pulls > 1 else math.nan)
+    if not pulls > 1:
+        return Statistics(pulls, mean, math.nan)
+    return Statistics(pulls, mean, variance, *higher_moments(sum1, sum2, sum3, sum4, 1.0 / pulls))

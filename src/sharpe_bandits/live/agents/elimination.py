@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from ..._support.call_tree import substituted
 from ...errors import CampaignOverError, InvalidInputError, WaitForRewardsError, listed
-from ...objectives import RSSR
 from ...play import elimination, formulas
 from ...play import state as arm_state
-from ...play.statistics import summary
 from ...policies.base import EliminationPolicy
 from ...simulation.compiler import specialise
 from ...simulation.families.phases import phase_formulas
-from .base import Agent
-
-#: Maximum number of arms for which an agent keeps the data of its error bound.
-MAX_BOUNDED = 64
+from .base import Agent, restore, saved
 
 
 class EliminationAgent(Agent):
@@ -40,61 +35,10 @@ class EliminationAgent(Agent):
         #: What current estimates are computed from: this phase's rewards, or all.
         self._now = self._state if policy.keeps_samples else arm_state.new_state(k, self._state.kept.shape[1], 0)
         self._due = np.full(k, self._phases[0][0])
-        #: For every phase played: pulls per arm, variances and second moments of its arms.
-        bounded = isinstance(policy.objective, RSSR) and k <= MAX_BOUNDED and policy.n_recommended == 1
-        plain = policy.share is elimination.share_equally and policy.decide_on is elimination.drop_worst
-        self._played: list[Any] | None = [] if bounded and plain else None
         self._update = substituted(formulas.update_statistics, self._layout().bindings)
         self._formulas = phase_formulas(policy)
         self._share, self._decide = specialise(elimination.share_pulls, {}), specialise(elimination.decide, {})
         self._room = np.zeros((2, k)), np.zeros((2, k), np.int64)
-
-    def error_bound(
-        self, *, gap: float, form: Literal["printed", "repaired"] = "printed", lower: float = 0.0, upper: float = 1.0
-    ) -> list[float]:
-        """The paper's bound on the probability of error "on the fly": one term per phase played; their sum is the
-        bound.
-
-        It is computed from a guess of the smallest gap in RSSR and the estimates of each phase: see
-        :func:`sharpe_bandits.theory.path_error` for its validity. It is for policies that identify the one arm with the
-        best RSSR, among at most 64 arms.
-
-        Parameters
-        ----------
-        gap : float
-            guess of the smallest gap; a larger guess makes the bound smaller
-        form : Literal['printed', 'repaired'], optional
-            as printed in the paper, or with its errors corrected
-        lower, upper : float, optional
-            rewards lie between them (repaired form)
-        """
-        from ...theory import PlayedPhase, path_error
-
-        with self._lock:
-            played = self._played
-            if played is None:
-                raise InvalidInputError(
-                    f"{self.policy.name} has no bound on the fly: that takes a policy that identifies the one arm of "
-                    f"best RSSR and plays all arms equally, and at most {MAX_BOUNDED} arms"
-                )
-            phases = [PlayedPhase(n, self._rule.halves, v, m) for n, v, m in played]
-        objective = self.policy.objective
-        assert isinstance(objective, RSSR)
-        return path_error(phases, objective.L, gap, form, lower=lower, upper=upper, risk_free=objective.risk_free)
-
-    def _note_phase(self, alive: np.ndarray) -> None:
-        """Keep the data of the finished phase for :meth:`error_bound`."""
-        if self._played is None:
-            return
-        assert isinstance(self.policy.objective, RSSR)
-        rate = self.policy.objective.risk_free
-        rows = []
-        for i in alive:
-            n, sum1, sum2, _, _, anchor = (column[i] for column in self._now.sums)
-            mean, variance, second = summary(anchor, sum1, sum2, 1 / n, 1 / (n - 1))
-            rows.append((float(variance), float(second - rate * (2 * mean - rate))))
-        variances, seconds = zip(*rows, strict=True)
-        self._played.append([int(self._now.sums.pulls[alive[0]]), list(variances), list(seconds)])
 
     @property
     def _over(self) -> bool:
@@ -174,7 +118,6 @@ class EliminationAgent(Agent):
     def _end_phase(self) -> None:
         alive = np.array(self._alive, np.int64)
         keep = self._phases[self._phase][1]
-        self._note_phase(alive)
         kept_all = keep == len(alive)
         sums, kept = self._now.sums, self._now.kept
         self._decide(self._formulas, sums, kept, alive, len(alive), keep, self._wanted, self._taken, *self._room)
@@ -203,19 +146,14 @@ class EliminationAgent(Agent):
         names = [self.arms[i] for i in sorted(accepted)]
         return names if self._rule.n_recommended > 1 else names[0]
 
-    def _more(self) -> dict[str, Any]:
-        sums, kept = self._now.sums, self._now.kept
-        current = {"count": sums.pulls.tolist(), "sum1": sums.sum1.tolist(), "sum2": sums.sum2.tolist()}
-        if kept.size and self._now is not self._state:
-            current["kept"] = kept[:, :, 0].tolist()
+    def _content(self) -> dict[str, Any]:
         return {
-            **super()._more(),
-            **({} if self._played is None else {"played": self._played}),
+            **super()._content(),
             "phase": self._phase,
             "alive": self._alive,
             "accepted": self._accepted,
             "due": self._due.tolist(),
-            "current": current,
+            **({} if self._now is self._state else {"current": saved(self._now)}),
         }
 
     def _restore(self, state: dict[str, Any]) -> None:
@@ -224,9 +162,4 @@ class EliminationAgent(Agent):
         self._taken[state["accepted"]] = True
         self._due[:] = state["due"]
         if self._now is not self._state:
-            current, sums = state["current"], self._now.sums
-            sums.pulls[:], sums.sum1[:], sums.sum2[:] = (current[name] for name in ("count", "sum1", "sum2"))
-            sums.anchor[:] = self._state.sums.anchor
-            if self._now.kept.size:
-                self._now.kept[:, :, 0] = current["kept"]
-        self._played = state.get("played")
+            restore(self._now, state["current"])

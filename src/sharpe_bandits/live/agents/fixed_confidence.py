@@ -98,10 +98,10 @@ class FixedConfidenceAgent(Agent):
     def _recommend(self) -> Any:
         if not self._in_pilot:
             return self.arms[self._judge()[0]]
-        return self.arms[self._best([i for i in range(len(self.arms)) if self._pulls[i] >= 2])]
+        return super()._recommend()
 
-    def _more(self) -> dict[str, Any]:
-        return {**super()._more(), "pair": list(self._pair)}
+    def _content(self) -> dict[str, Any]:
+        return {**super()._content(), "pair": self._pair}
 
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore(state)

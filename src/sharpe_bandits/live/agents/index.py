@@ -26,8 +26,7 @@ from ...simulation.families.index import (
     layout_of,
     policy_bindings,
 )
-from .base import Agent
-from .record import mean_and_variance
+from .base import Agent, moments_of, restore, saved
 
 #: Number of draws that estimate choice probabilities: their standard errors are at most 0.031.
 DRAWS = 256
@@ -164,10 +163,10 @@ class IndexAgent(Agent):
         )  # fmt: skip
         if choice < 0:
             i = -1 - choice
-            mean, variance = self._estimate(i)
+            known = moments_of(self._state, i)
             raise InvalidInputError(
                 f"the index of {self.policy.name} is not a number for arm {self.arms[i]!r} (pulls {self._pulls[i]:g}, "
-                f"mean {self._as_told(mean)!r}, variance {variance!r}) after {self.t} rounds"
+                f"mean {self._as_told(float(known.mean))!r}, variance {float(known.variance)!r}) after {self.t} rounds"
             )
         return choice
 
@@ -194,11 +193,8 @@ class IndexAgent(Agent):
             self._arguments = self._rule.arguments(self._room)
         return self._arguments
 
-    def _recommend(self) -> Any:
-        return self.arms[self._best([i for i in range(len(self.arms)) if self._pulls[i] >= 2])]
-
-    def _more(self) -> dict[str, Any]:
-        return {**super()._more(), "handed": self._handed.tolist(), "retries": self._retries.tolist()}
+    def _content(self) -> dict[str, Any]:
+        return {**super()._content(), "handed": self._handed.tolist(), "retries": self._retries.tolist()}
 
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore(state)
@@ -248,26 +244,14 @@ class ForgetfulAgent(IndexAgent):
             more = np.full((min(self._window, max(rounds, 2 * length, 64)) - length, k), np.nan)
             self._state = self._state._replace(window=np.concatenate([self._state.window, more]))
 
-    def _estimate(self, i: int) -> tuple[float, float]:
-        sums = self._state.sums
-        return mean_and_variance(sums.pulls[i], sums.anchor[i], sums.sum1[i], sums.sum2[i])
-
-    def _recommend(self) -> Any:
-        return self.arms[self._best([i for i in range(len(self.arms)) if self._state.sums.pulls[i] > 1])]
-
-    def _more(self) -> dict[str, Any]:
-        sums, window = self._state.sums, self._state.window
+    def _content(self) -> dict[str, Any]:
+        window = self._state.window
         ring = [[int(place), int(i), float(window[place, i])] for place, i in np.argwhere(~np.isnan(window))]
-        memory = [column.tolist() for column in sums[:5]]
-        kept = {"kept": self._all.kept[:, :, 0].tolist()} if self._forgets_cells else {}
-        return {**super()._more(), "memory": memory, "base": sums.anchor.tolist(), "ring": ring, **kept}
+        return {**super()._content(), "memory": saved(self._state), "ring": ring}
 
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore(state)
-        for column, values in zip(self._state.sums, [*state["memory"], state["base"]], strict=True):
-            column[:] = values
-        self._state.seen[:], self._state.last[:] = self._all.seen, self._all.last
-        self._all.kept[:, :, 0] = state["kept"] if self._forgets_cells else self._state.kept[:, :, 0]
+        restore(self._state, state["memory"])
         self._make_room(min(self.t, self._window))
         for place, i, d in state["ring"]:
             self._state.window[place, i] = d

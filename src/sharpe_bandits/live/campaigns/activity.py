@@ -41,16 +41,13 @@ class Activity:
 
     Attributes
     ----------
-    start, width : float
-        start of the first interval (seconds since 1970), and length of each
-    centre : float, optional
-        subtracted from rewards before they are summed, so that squares lose no digits
-    seq : int, optional
-        number of the last event counted
-    counts : dict[str, np.ndarray], optional
+    start, width : start of the first interval (seconds since 1970), and length of each
+    centre : subtracted from rewards before they are summed, so that squares lose no digits
+    seq : number of the last event counted
+    counts
         "asked", "rewarded" (including late ones), "late", "expired", "cancelled"; "paid", all rewards including default
         rewards; "sum1" to "sum4": sums of powers of these minus ``centre``
-    features : dict[str, np.ndarray], optional
+    features
         statistics of the objective's feature, if it has one, after the last reward in each interval; NaN without one
     """
 

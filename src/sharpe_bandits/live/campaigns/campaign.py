@@ -7,7 +7,6 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -17,7 +16,6 @@ from ...errors import InvalidInputError, RewardWarning, SharpeBanditsError
 from ...policies.base import MIN_PULLS_FOR_WARNING, Policy, check_policy
 from ..agents import Agent
 from .activity import Activity
-from .audit import first_hash
 from .interface import CampaignInterface
 from .log import history, log_page
 from .records import (
@@ -27,18 +25,16 @@ from .records import (
     EventKind,
     LogEntry,
     Verification,
-    details_text,
     plain_details,
     utc_time,
 )
-from .remarks import LAST, LEAST, remarks_on
 from .requests import MAX_BATCH, AcceptClock, Amend, Change, Notified, Record, RecordAll, Request, Tell, number_of
 from .settings import Settings
 from .state import State, bounded_shares
-from .status import Status, status_of
-from .storage import CampaignRow, Head, Records, Search, Storage
+from .status import LAST, LEAST, Status, remarks_on, status_of
+from .storage import CampaignRow, Head, Records, Storage
 from .transaction import Transaction, clock_refusal, known_decisions, unknown_decision
-from .verification import verify
+from .verification import first_hash, verify
 from .webhooks import logger, send, warn_unless_allowed
 
 if TYPE_CHECKING:
@@ -63,8 +59,6 @@ class Campaign(CampaignInterface):
         self._compiled, self._warned, self._next_warning, self._news = False, False, 0, False
         #: After how many events, and what was remarked then.
         self._remarks: tuple[int, list[str]] = (0, [])
-        #: Number of rewards of control, and the time of the last.
-        self._control: tuple[float, datetime | None] = (0.0, None)
         #: One thread at a time delivers messages.
         self._notifying = threading.Lock()
 
@@ -144,8 +138,8 @@ class Campaign(CampaignInterface):
             raise result
         return result
 
-    def _do_all(self, requests: Sequence[Record]) -> None:
-        self._do(RecordAll(requests))
+    def _do_all(self, records: Sequence[Record]) -> None:
+        self._do(RecordAll(records))
 
     def weights(self, *, max: float = 1.0, min: float = 0.0, segment: str | None = None) -> dict[Any, float]:
         low, high = probability("min", min), probability("max", max)
@@ -268,20 +262,11 @@ class Campaign(CampaignInterface):
         def work(records: Records) -> Status:
             head = records.head()
             state, now = self._current(records, head), max(head.now, head.clock)
-            due = head.next_expiry is not None and head.next_expiry <= now
-            began = [utc_time(event.at) for event in records.events(state.lead_began - 1, state.lead_began)]
-            overdue = records.overdue(now) if due else 0
+            overdue = records.overdue(now) if head.next_expiry is not None and head.next_expiry <= now else 0
             if self._remarks[0] != state.seq // LEAST:  # not at every event: this reads many decisions
                 last = records.history(max(state.decisions - LAST, 0) + 1, None)
                 self._remarks = state.seq // LEAST, remarks_on(last, state.agent.arms)
-            rewards = state.tallies["control"][0] if "control" in state.tallies else 0.0
-            if self._control[0] != rewards and state.rules.policy_share == 1:
-                events = records.log(None, 1, Search(None, str(details_text({"tally": "control"}))[1:-1], [], []))
-                self._control = rewards, utc_time(events[0][0].at) if events else None
-            until = self._control[1] if state.rules.policy_share == 1 else None
-            lead_began = began[0] if began else None
-            status = status_of(self.name, state, utc_time(now), overdue, lead_began, self._remarks[1], until)
-            return replace(status, clock_refusal=clock_refusal(head))
+            return status_of(self.name, state, utc_time(now), overdue, self._remarks[1], clock_refusal(head))
 
         return self._read(work)
 

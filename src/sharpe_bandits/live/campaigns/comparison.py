@@ -13,8 +13,8 @@ import numpy as np
 from ...confidence_sequences import difference, intervals
 from ...objectives import Mean, Objective, Statistics
 from ...play.statistics import FEATURE
+from .guardrails import moments
 from .state import State
-from .tally import moments
 
 #: Probability that an interval ever excludes the truth.
 ALPHA = 0.05
@@ -26,18 +26,13 @@ class Comparison:
 
     Attributes
     ----------
-    rewards : tuple[int, int]
-        number of rewards of policy and control
-    means : tuple[float, float]
-        mean reward, or cost, of each
-    mean_difference : float
-        of the first minus the second
-    mean_interval : tuple[float, float] | None
-        its time-uniform 95% interval; None if it is too early
-    value_difference, value_interval : float | None and tuple[float, float] | None
+    rewards : number of rewards of policy and control
+    means : mean reward, or cost, of each
+    mean_difference : of the first minus the second
+    mean_interval : its time-uniform 95% interval; None if it is too early
+    value_difference, value_interval
         the same of the policy's objective, for costs as a cost; of its root if the objective is a square
-    weighted_means : tuple[float, float]
-        mean reward weighted by the weights told (1 where none was)
+    weighted_means : mean reward weighted by the weights told (1 where none was)
     """
 
     rewards: tuple[int, int]
@@ -101,14 +96,10 @@ class ShadowEstimate:
 
     Attributes
     ----------
-    rewards : int
-        number of rewards
-    others : float
-        mean reward, or cost, of the others' decisions
-    policy : float
-        estimated mean of the policy's
-    interval : tuple[float, float] | None
-        time-uniform 95% interval of the difference; None if it is too early
+    rewards : number of rewards
+    others : mean reward, or cost, of the others' decisions
+    policy : estimated mean of the policy's
+    interval : time-uniform 95% interval of the difference; None if it is too early
     """
 
     rewards: int

@@ -307,9 +307,8 @@ class Database(ABC):
         """Forget old events of a campaign, which are in files, and keep where they are."""
 
         def work(records: Any) -> None:
-            lead = json.loads(records.snapshot()[1])["lead_began"]  # status tells its time
-            old = f"DELETE FROM {_EVENTS} WHERE campaign = ? AND seq > {_ARCHIVE} AND seq <= ? AND seq <> ?"
-            records.send(old, campaign, archive.events, lead)
+            old = f"DELETE FROM {_EVENTS} WHERE campaign = ? AND seq > {_ARCHIVE} AND seq <= ?"
+            records.send(old, campaign, archive.events)
             records.send(_KEEP_TEXT, campaign, _ARCHIVE, archive.events, json.dumps(archive))
 
         self.write(campaign, work)

@@ -23,8 +23,7 @@ from ..._support.names import check_name
 from ..._support.validation import finite, inside, is_number, one_of, positive, whole
 from ...confidence_sequences import intervals
 from ...errors import InvalidInputError, shown, unknown
-from ...objectives import Mean
-from . import tally
+from ...objectives import Mean, Statistics
 from .records import REWARD as REWARD
 
 Kind = Literal["mean", "rate", "daily_loss", "drawdown"]
@@ -33,6 +32,37 @@ Action = Literal["suspend", "pause", "control"]
 ALPHA = 0.05
 #: Key of the sums of the campaign as a whole, beside the numbers of arms.
 _ALL = -1
+#: A tally: number, mean, and sums of the second to fourth powers of deviations from the mean; then the sum of weights,
+#: and that of weighted values.
+Tally = list[float]
+
+
+def new_tally() -> Tally:
+    """A tally of nothing."""
+    return [0.0] * 7
+
+
+def add(tally: Tally, x: float, weight: float = 1.0) -> None:
+    """Count one more value (Pebay 2008)."""
+    n = tally[0] + 1.0
+    d = x - tally[1]
+    step = d / n
+    square = d * step * (n - 1.0)
+    tally[4] += square * step * step * (n * n - 3.0 * n + 3.0) + 6.0 * step * step * tally[2] - 4.0 * step * tally[3]
+    tally[3] += square * step * (n - 2.0) - 3.0 * step * tally[2]
+    tally[2] += square
+    tally[1] += step
+    tally[0] = n
+    tally[5] += weight
+    tally[6] += weight * x
+
+
+def moments(tally: Tally, sign: float = 1.0) -> Statistics:
+    """Moments of the values, times ``sign``."""
+    n = tally[0]
+    if n < 2:
+        return Statistics(n, sign * tally[1], 0.0, 0.0, 0.0)
+    return Statistics(n, sign * tally[1], tally[2] / (n - 1.0), sign * tally[3] / n, tally[4] / n)
 
 
 @dataclass(frozen=True)
@@ -41,18 +71,15 @@ class Guardrail:
 
     Attributes
     ----------
-    kind : Kind
+    kind
         "mean" of a metric; "rate": mean of a metric between 0 and 1; "daily_loss": sum of losses in a day (UTC);
         "drawdown": fall of the sum of rewards from its peak
-    limit : float
+    limit
         a mean reward must not be worse than it (below it, or above it if rewards are costs); anything else must not
         exceed it
-    metric : str, optional
-        the reward, or another metric told with it
-    arm : Any, optional
-        an arm; "*": each arm; None: the campaign as a whole
-    action : Action, optional
-        "suspend" the arm, "pause" the campaign, or fall back to "control"
+    metric : the reward, or another metric told with it
+    arm : an arm; "*": each arm; None: the campaign as a whole
+    action : "suspend" the arm, "pause" the campaign, or fall back to "control"
     """
 
     kind: Kind
@@ -159,7 +186,7 @@ class Watch:
             return
         key = _ALL if watched is None else arm
         if self.guardrail.kind in ("mean", "rate"):
-            tally.add(self._sums.setdefault(key, tally.new_tally()), x)
+            add(self._sums.setdefault(key, new_tally()), x)
         elif self.guardrail.kind == "daily_loss":
             sums, day = self._sums.setdefault(key, [0.0, 0.0]), at // 86_400
             sums[:] = [day, (sums[1] if sums[0] == day else 0.0) - sign * x]
@@ -198,7 +225,7 @@ class Watch:
         if guardrail.kind == "mean":
             seen, low, high = f"{sums[1]:.4g} in {sums[0]:.0f} values", -math.inf, math.inf
             if sums[0] >= 2:
-                interval = intervals(tally.moments(sums), Mean(), alpha=alpha)
+                interval = intervals(moments(sums), Mean(), alpha=alpha)
                 low, high = float(interval.low), float(interval.high)
             excess = low - guardrail.limit if guardrail.metric != REWARD or sign < 0 else guardrail.limit - high
             is_finite = math.isfinite(low) and math.isfinite(high)

@@ -10,21 +10,8 @@ from ..._support.validation import whole
 from ...errors import InvalidInputError, SharpeBanditsError, shown
 from ...policies.base import Policy
 from ..agents import Agent
-from .records import Decision, Evaluation, LogEntry, Verification, plain_details
-from .requests import (
-    MAX_BATCH,
-    AddArm,
-    Amend,
-    Ask,
-    Cancel,
-    Change,
-    Record,
-    Request,
-    Resume,
-    RetireArm,
-    Suspend,
-    Tell,
-)
+from . import requests
+from .records import Decision, Evaluation, LogEntry, Verification
 from .status import Status
 
 if TYPE_CHECKING:
@@ -82,8 +69,10 @@ class CampaignInterface(ABC):
             raise InvalidInputError("give one of count=, distinct=, key= and keys=")
         if count is not None or distinct is not None:
             name, number = ("count", count) if distinct is None else ("distinct", distinct)
-            keys = [None] * whole(name, number, 1, MAX_BATCH)
-        request = Ask([key] if keys is None else keys, worker, among, distinct is not None, segment=segment, tags=tags)
+            keys = [None] * whole(name, number, 1, requests.MAX_BATCH)
+        request = requests.Ask(
+            [key] if keys is None else keys, worker, among, distinct is not None, segment=segment, tags=tags
+        )
         decisions = self._do(request)
         return decisions[0] if keys is None else decisions
 
@@ -128,7 +117,7 @@ class CampaignInterface(ABC):
             if one of them is refused, refuse all of them and raise. Otherwise the others are recorded, and the error of
             each (None if there was none) is returned, in order
         """
-        request = Tell(rewards, strict)
+        request = requests.Tell(rewards, strict)
         return self._do(request) if request.checked else []
 
     @property
@@ -154,7 +143,7 @@ class CampaignInterface(ABC):
         chosen, if it is known), ``worker``, ``metrics``, ``weight``, ``covariate``, ``segment``,
         ``tags``.
         """
-        return self._do(Record(arm, reward, **options))
+        return self._do(requests.Record(arm, reward, **options))
 
     def load_history(self, source: Any, *, arm: str = "arm", reward: str = "reward") -> int:
         """Learn from decisions before the campaign: they count as if they had been told, and are marked as history.
@@ -170,9 +159,7 @@ class CampaignInterface(ABC):
         arm, reward : str, optional
             the columns that have them, if they have other names
         """
-        from .past import past_records
-
-        records = past_records(source, self.arms, {"arm": arm, "reward": reward})
+        records = requests.past_records(source, self.arms, {"arm": arm, "reward": reward})
         numbers = self.numbers_of(str(record.key) for record in records)
         self._do_all(records)
         return len({record.key for record in records} - numbers.keys())
@@ -181,7 +168,7 @@ class CampaignInterface(ABC):
         """Correct a wrong reward: both values stay in the log, and the state becomes what it would be with the new one
         from the start. The time is proportional to the number of events since the decision was made.
         """
-        self._do(Amend(decision, reward, why=why, by=by))
+        self._do(requests.Amend(decision, reward, why=why, by=by))
 
     def set(self, *, why: str | None = None, by: str | None = None, **rules: Any) -> None:
         """Change rules, such as ``set(mode="live", share=0.1)``; the change is logged with who, when and why.
@@ -194,33 +181,33 @@ class CampaignInterface(ABC):
             ``mode``, ``share``, ``control``, ``fallback``, ``bounds``, ``suspended``, ``guardrails`` or ``webhook``:
             see :meth:`sharpe_bandits.Store.campaign`. None switches control, fallback and webhook off
         """
-        self._do(Change(rules, why=why, by=by))
+        self._do(requests.Change(rules, why=why, by=by))
 
     def pause(self, why: str | None = None, *, by: str | None = None, **fallback: Any) -> None:
         """Pause the campaign: asks get the arm ``fallback=``, or that of the rules, or are refused if there is none."""
         if extra := sorted(fallback.keys() - {"fallback"}):
             raise InvalidInputError(f"pause takes why, by= and fallback=, not {shown(extra[0])}")
-        self._do(Change({"mode": "paused", **fallback}, why=why, by=by))
+        self._do(requests.Change({"mode": "paused", **fallback}, why=why, by=by))
 
     def resume(self, arm: Any = None, why: str | None = None, *, by: str | None = None) -> None:
         """Play a suspended arm again; without an arm, end the pause of the campaign."""
-        self._do(Resume(arm, why=why, by=by))
+        self._do(requests.Resume(arm, why=why, by=by))
 
     def suspend(self, arm: Any, why: str | None = None, *, by: str | None = None) -> None:
         """Stop playing an arm until it is resumed; rewards of its decisions are still accepted."""
-        self._do(Suspend(arm, why=why, by=by))
+        self._do(requests.Suspend(arm, why=why, by=by))
 
     def cancel(self, decision: Decision | int, *, by: str | None = None) -> None:
         """Cancel a decision that will not be played. Repeating it changes nothing; ConflictError if it has a reward."""
-        self._do(Cancel(decision, by=by))
+        self._do(requests.Cancel(decision, by=by))
 
     def add_arm(self, arm: str, why: str | None = None, *, by: str | None = None) -> None:
         """Add an arm, which starts with its pilot. Nothing changes if there is an arm with that name."""
-        self._do(AddArm(arm, why=why, by=by))
+        self._do(requests.AddArm(arm, why=why, by=by))
 
     def retire_arm(self, arm: Any, why: str | None = None, *, by: str | None = None) -> None:
         """Stop playing an arm; rewards of its decisions are still accepted. Repeating it changes nothing."""
-        self._do(RetireArm(arm, why=why, by=by))
+        self._do(requests.RetireArm(arm, why=why, by=by))
 
     @abstractmethod
     def decision(self, number: int) -> Decision:
@@ -282,35 +269,8 @@ class CampaignInterface(ABC):
         """
         if not isinstance(search, str):
             raise InvalidInputError(f"search must be text, got {shown(search)}")
-        whole("count", count, 1, MAX_BATCH)
+        whole("count", count, 1, requests.MAX_BATCH)
         return self._log(None if before is None else whole("before", before, 1), count, search)
-
-    def table(self, by: str) -> list[dict[str, Any]]:
-        """Rewards by segment or by a tag: a row per value and arm, with the number of rewards, their mean, and their
-        mean weighted by the weights told.
-
-        Parameters
-        ----------
-        by : str
-            "segment", or the name of a tag
-        """
-        groups: dict[tuple[str, Any], list[tuple[float, float]]] = {}
-        columns = ["segment", "tags", "arm", "reward", "weight"]
-        for row in self.history().select(columns).to_pylist():
-            group = row["segment"] if by == "segment" else plain_details(row["tags"]).get(by)
-            if group is not None and row["reward"] is not None:
-                weight = 1.0 if row["weight"] is None else row["weight"]
-                groups.setdefault((group, row["arm"]), []).append((row["reward"], weight))
-        return [
-            {
-                by: group,
-                "arm": arm,
-                "rewards": len(pairs),
-                "mean": sum(x for x, _ in pairs) / len(pairs),
-                "weighted_mean": sum(x * w for x, w in pairs) / sum(w for _, w in pairs),
-            }
-            for (group, arm), pairs in sorted(groups.items(), key=str)
-        ]
 
     @abstractmethod
     def verify(self, *, choices: bool = False) -> Verification:
@@ -340,11 +300,11 @@ class CampaignInterface(ABC):
         """Numbers of the decisions with these keys; unknown keys are left out."""
 
     @abstractmethod
-    def _do(self, request: Request) -> Any:
+    def _do(self, request: requests.Request) -> Any:
         """The result of a request, once it is committed; raises its error."""
 
     @abstractmethod
-    def _do_all(self, requests: Sequence[Record]) -> None:
+    def _do_all(self, records: Sequence[requests.Record]) -> None:
         """Record all decisions, or none if one is refused."""
 
     @abstractmethod

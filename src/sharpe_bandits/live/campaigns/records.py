@@ -76,7 +76,7 @@ class Decider(StrEnum):
 class Event(NamedTuple):
     """An event of the log: what happened to which decision, or to which arm (its number, or the name of a new one).
 
-    ``details`` is JSON, and ``hash`` the SHA-256 of the event and of the hash before it (see ``audit.py``).
+    ``details`` is JSON, and ``hash`` the SHA-256 of the event and of the hash before it (see ``verification.py``).
     """
 
     seq: int
@@ -169,44 +169,36 @@ def given(columns: Mapping[str, Mapping[str, Any]], values: Mapping[str, Any]) -
     return {name: value for name, value in checked.items() if value != {}}
 
 
+class Plain:
+    """A dataclass that can be written as JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, times in ISO 8601."""
+        return with_iso_times(vars(self))
+
+
 @dataclass(frozen=True)
-class Decision:
+class Decision(Plain):
     """An arm that was handed out.
 
     Attributes
     ----------
-    number : int
-        number of the decision in its campaign, from 1
-    arm : Any
-        the arm to play
-    asked, expires : datetime and datetime | None
-        when it was made, and when its lease runs out (None: never); UTC
-    probability : float | None
-        probability with which the arm was chosen; None if somebody else chose it and did not say
-    key : str | None
-        idempotency key, if it was asked for with one
-    worker : str | None
-        who asked
-    state : DecisionState
-        "pending", "rewarded", "expired" or "cancelled"
-    reward : float | None
-        the reward, if it was told
-    told : datetime | None
-        when it was told
-    by : Decider
-        who decided
-    choice : Any
-        what the policy would have chosen, where somebody else decided
-    segment : str | None
-        segment that it was asked for
-    tags : dict[str, str]
-        tags that it was asked for with
-    metrics : dict[str, float]
-        other metrics, told with the reward
-    weight : float | None
-        weight, such as a notional, told with the reward
-    covariate : float | None
-        what was seen in the round whichever arm was played, told with the reward
+    number : number of the decision in its campaign, from 1
+    arm : the arm to play
+    asked, expires : when it was made, and when its lease runs out (None: never); UTC
+    probability : probability with which the arm was chosen; None if somebody else chose it and did not say
+    key : idempotency key, if it was asked for with one
+    worker : who asked
+    state : "pending", "rewarded", "expired" or "cancelled"
+    reward : the reward, if it was told
+    told : when it was told
+    by : who decided
+    choice : what the policy would have chosen, where somebody else decided
+    segment : segment that it was asked for
+    tags : tags that it was asked for with
+    metrics : other metrics, told with the reward
+    weight : weight, such as a notional, told with the reward
+    covariate : what was seen in the round whichever arm was played, told with the reward
     """
 
     number: int
@@ -251,10 +243,10 @@ class Decision:
             **{name: columns[name] for name in (*CIRCUMSTANCES, *MEASURES) if name in columns},
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, times in ISO 8601."""
-        times = {name: getattr(self, name) for name in ("asked", "expires", "told")}
-        return {**self.__dict__, **{name: time and time.isoformat() for name, time in times.items()}}
+
+def with_iso_times(values: dict[str, Any]) -> dict[str, Any]:
+    """Values with times in ISO 8601."""
+    return {name: x.isoformat() if isinstance(x, datetime) else x for name, x in values.items()}
 
 
 def plain_details(text: str | None) -> dict[str, Any]:
@@ -294,27 +286,19 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class LogEntry:
+class LogEntry(Plain):
     """An event of the log.
 
     Attributes
     ----------
-    seq : int
-        its number in the log
-    kind : str
-        what happened, in words: the label of an :class:`EventKind`
-    time : datetime
-        when it happened
-    decision : int | None
-        number of the decision that it refers to, if any
-    arm : Any
-        the arm that it refers to, if any
-    reward : float | None
-        the reward that it refers to, if any
-    key, worker : str | None
-        key and worker of the decision
-    details : dict[str, Any]
-        who changed what and why ("by", "set", "why"), and what else is known of the event
+    seq : its number in the log
+    kind : what happened, in words: the label of an :class:`EventKind`
+    time : when it happened
+    decision : number of the decision that it refers to, if any
+    arm : the arm that it refers to, if any
+    reward : the reward that it refers to, if any
+    key, worker : key and worker of the decision
+    details : who changed what and why ("by", "set", "why"), and what else is known of the event
     """
 
     seq: int
@@ -327,10 +311,6 @@ class LogEntry:
     worker: str | None
     details: dict[str, Any] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {**self.__dict__, "time": self.time.isoformat()}
-
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -338,29 +318,19 @@ class Evaluation:
 
     Attributes
     ----------
-    policy : str
-        its name
-    rounds : int
-        decisions with rewards, which the estimates use
-    unrewarded : int
-        decisions without one, which are left out
-    earned : Estimate
-        the mean reward of the campaign
-    inverse_propensity, doubly_robust : Estimate
-        estimated mean reward of the other policy
-    objective : str | None
-        the other policy's objective; None if it has none, or one that needs more than mean and variance
-    value, self_normalised : Estimate | None
+    policy : its name
+    rounds : decisions with rewards, which the estimates use
+    unrewarded : decisions without one, which are left out
+    earned : the mean reward of the campaign
+    inverse_propensity, doubly_robust : estimated mean reward of the other policy
+    objective : the other policy's objective; None if it has none, or one that needs more than mean and variance
+    value, self_normalised
         estimated value of that objective, of all rewards that the other policy would have had: doubly robust, and by
         self-normalised weights; larger is better, also for costs
-    value_anytime : tuple[float, float] | None
-        time-uniform 95% interval of ``value``
-    earned_value : Estimate | None
-        the objective of the campaign's own rewards
-    effective_rounds : float
-        effective number of rounds of the other policy
-    direction : Direction
-        "min" if rewards are costs: all estimates are then those of costs
+    value_anytime : time-uniform 95% interval of ``value``
+    earned_value : the objective of the campaign's own rewards
+    effective_rounds : effective number of rounds of the other policy
+    direction : "min" if rewards are costs: all estimates are then those of costs
     """
 
     policy: str
@@ -393,12 +363,9 @@ class Verification:
 
     Attributes
     ----------
-    events, decisions : int, optional
-        number checked
-    problems : list[str], optional
-        descriptions of the discrepancies; empty if there are none
-    notes : list[str], optional
-        what could not be checked, and why
+    events, decisions : number checked
+    problems : descriptions of the discrepancies; empty if there are none
+    notes : what could not be checked, and why
     """
 
     events: int = 0

@@ -116,10 +116,11 @@ class Segments:
         state, known = joint._state, own._state
         for column, total in zip(state.sums, joined(known.sums, block), strict=True):
             column[:] = total
-        for cells in joint._cells().values():  # the largest reward, if the policy reads it
-            shifts = block.effects[0] - block.effects[1:, None]
-            largest = np.maximum(own._maximum, np.max([agent._maximum for agent in others] + shifts, axis=0))
-            cells[:, 0] = np.where(np.isfinite(largest), largest, 0.0)
+        if state.kept.shape[1]:  # the largest reward, if the policy reads it
+            shifts = block.effects[0] - block.effects[:, None]
+            largest = [np.where(agent._pulls > 0, agent._state.kept[:, 0, 0], -np.inf) for agent in (own, *others)]
+            best = np.max(np.array(largest) + shifts, axis=0)
+            state.kept[:, 0, 0] = np.where(np.isfinite(best), best, 0.0)
         pulls = sum(agent._state.sums.pulls for agent in others)
         waiting = sum(agent._state.pending for agent in others)
         part = np.divide(block.rewards, pulls, out=np.zeros(len(own.arms)), where=pulls > 0)

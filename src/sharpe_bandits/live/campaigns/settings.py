@@ -87,7 +87,7 @@ class Options(TypedDict, total=False):
 class Settings:
     """The settings that a campaign is created with, as plain data; a policy by its ``to_dict()``, a lease in seconds.
 
-    ``choices_revision`` is that of the policy's choices in the release that created the campaign; None: it did not say.
+    ``choices_revision`` is that of the policy's choices in the release that created the campaign.
     """
 
     policy: dict[str, Any]
@@ -134,7 +134,7 @@ class Settings:
         "what segments learn from: none (all rewards), separate (their own), pooled (their own, and others as far as "
         "these are alike) (none)",
     )
-    choices_revision: int | None = None
+    choices_revision: int = 1
 
     @classmethod
     def create(cls, policy: Policy, arms: list[str] | int, **options: Any) -> Settings:

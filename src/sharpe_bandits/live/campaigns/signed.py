@@ -12,9 +12,9 @@ from typing import Any
 
 from ..._support.files import from_json
 from ...errors import InvalidInputError, UnreadableDataError
-from .audit import Chain, first_hash
 from .records import DecisionRow, Event, EventKind, Verification
 from .storage import CampaignRow, Records
+from .verification import Chain, first_hash
 
 _KIND, _FORMAT = "sharpe-bandits campaign", 1
 

@@ -15,7 +15,6 @@ from ...errors import (
     CampaignOverError,
     CampaignPausedError,
     ConflictError,
-    SharpeBanditsError,
     UnreadableDataError,
     shown,
 )
@@ -24,16 +23,16 @@ from ...play.allocation import ALLOCATION, NOTHING, pour, sample, start_with
 from ...play.streams import fold, stream_key, uniform
 from ...policies.base import Policy
 from ..agents import Agent
-from .guardrails import REWARD, Guardrail, Watch
+from ..agents.base import moments_of
+from .guardrails import REWARD, Guardrail, Tally, Watch, add, new_tally
 from .records import Decider, Event, EventKind, plain_details
 from .rules import Rules
 from .segments import Segments
 from .settings import Settings
 from .storage import Records
-from .tally import Tally, add, new_tally
 
 #: Format of a snapshot. Increased whenever replaying the same log gives a state with different content.
-SNAPSHOT_FORMAT = 5
+SNAPSHOT_FORMAT = 2
 #: A snapshot is due each time the log has grown by this many events, or by one event per this many bytes of the
 #: snapshot if that is more: this costs little per event, and opening the campaign has few events to apply.
 _SNAPSHOT_EVENTS, _SNAPSHOT_BYTES = 256, 50
@@ -59,8 +58,10 @@ class Draw(NamedTuple):
 class State:
     """The agent of a campaign, its rules and what reports need, after a number of events of the log."""
 
-    _COUNTS = (
-        "seq", "decisions", "expired", "cancelled", "unused", "lead_began", "compared", "agreed", "notified",
+    #: What is saved as it is.
+    _PLAIN = (
+        "seq", "decisions", "expired", "cancelled", "unused", "lead_began", "control_until", "compared", "agreed",
+        "notified", "revision", "tallies", "metrics", "choices_of_others",
     )  # fmt: skip
 
     def __init__(self, agent: Agent, rules: Rules, segments: Segments) -> None:
@@ -70,23 +71,23 @@ class State:
         #: Decisions made; those whose lease ran out and that have no reward so far; cancelled; rewards that the policy
         #: did not use, because another pull had replaced theirs.
         self.decisions, self.expired, self.cancelled, self.unused = 0, 0, 0, 0
-        #: Number of the event since which the agent has found the leading arm probably best; 0 if it has not.
-        self.lead_began = 0
+        #: Time since which the agent has found the leading arm probably best, and of the last reward of control.
+        self.lead_began: float | None = None
+        self.control_until: float | None = None
         #: Decisions of others, and those in which the policy would have chosen the same arm.
         self.compared, self.agreed = 0, 0
         #: Number of the last event that the webhook has heard of.
         self.notified = 0
-        #: Revision of the policy's choices; None if it is not known.
-        self.revision: int | None = None
+        #: Revision of the policy's choices.
+        self.revision = 1
         #: Rewards where policy and control took turns at random ("policy", "control"); of decisions of others
         #: ("others"), estimates of what the policy would have earned there, and differences (see :mod:`.comparison`).
         self.tallies: dict[str, Tally] = {}
         #: The objective's feature of the rewards of policy and control, if it has one.
         self.features: dict[str, FeatureAccumulator] = {}
-        #: Decisions of others by number of the arm.
-        self.choices_of_others: dict[int, int] = {}
-        #: Other metrics, by name and number of the arm.
-        self.metrics: dict[str, dict[int, Tally]] = {}
+        #: Decisions of others by number of the arm, as text; other metrics, by name and the same.
+        self.choices_of_others: dict[str, int] = {}
+        self.metrics: dict[str, dict[str, Tally]] = {}
         self.watches = [Watch(Guardrail(**one)) for one in rules.guardrails]
         #: Length of the last snapshot, and whether one is due because replaying the log would take long.
         self._snapshot_size, self._snapshot_due = 0, False
@@ -197,7 +198,7 @@ class State:
         self.cancelled += kind in (EventKind.CANCELLED, EventKind.CANCELLED_LATE)
         self.seq = event.seq
         if agent._leading != leading:
-            self.lead_began = 0 if agent._leading is None else event.seq
+            self.lead_began = None if agent._leading is None else event.at
 
     def _apply_rule(self, kind: int, event: Event, details: dict[str, Any]) -> None:
         if kind == EventKind.CHANGED:
@@ -225,7 +226,7 @@ class State:
             self.compared += 1
             self.agreed += details["choice"] == arm
         if details.get("by") == Decider.EXTERNAL:
-            self.choices_of_others[arm] = self.choices_of_others.get(arm, 0) + 1
+            self.choices_of_others[str(arm)] = self.choices_of_others.get(str(arm), 0) + 1
 
     def _count(self, event: Event, details: dict[str, Any]) -> None:
         """Count a reward, which the agent does not know yet, and what was measured with it."""
@@ -234,6 +235,7 @@ class State:
         x, weight = event.reward, details.get("weight", 1.0)
         if "tally" in details:
             self._tally(details["tally"], x, weight)
+            self.control_until = event.at if details["tally"] == Decider.CONTROL else self.control_until
             goal = self.agent.objective
             if goal is not None and goal.has_feature:
                 z = self.sign * details.get("covariate", math.nan)
@@ -244,7 +246,7 @@ class State:
                 self._tally(name, value, weight)
         metrics = details.get("metrics", {})
         for name, value in metrics.items():
-            add(self.metrics.setdefault(name, {}).setdefault(event.arm, new_tally()), value, weight)
+            add(self.metrics.setdefault(name, {}).setdefault(str(event.arm), new_tally()), value, weight)
         for watch in self.watches:
             watch.observe(self.agent.arms, event.arm, event.at, {REWARD: x, **metrics}, self.sign)
 
@@ -256,11 +258,11 @@ class State:
         right; without one, it is the share of the arm in decisions of others.
         """
         choice, others = details["choice"], self.tallies.get("others", new_tally())[1]
-        means = [self.agent._estimate_of_all(i)[0] for i in (choice, arm)]
-        means = [self.agent._as_told(mean) if mean == mean else others for mean in means]
+        means = [float(moments_of(self.agent._all, i).mean) for i in (choice, arm)]
+        means = [others if math.isnan(mean) else self.agent._as_told(mean) for mean in means]
         if choice != arm:
             return means[0]
-        share = self.choices_of_others.get(arm, 1) / max(sum(self.choices_of_others.values()), 1)
+        share = self.choices_of_others.get(str(arm), 1) / max(sum(self.choices_of_others.values()), 1)
         return means[0] + (x - means[1]) / (details.get("propensity") or share)
 
     def guardrails(self) -> list[str]:
@@ -371,18 +373,16 @@ class State:
 
     def to_json(self) -> str:
         """The whole state as JSON."""
-        counts = {name: getattr(self, name) for name in self._COUNTS}
-        more = {
-            "revision": self.revision,
+        content = {
+            "format": SNAPSHOT_FORMAT,
+            **{name: getattr(self, name) for name in self._PLAIN},
             "rules": self.rules.to_dict(),
-            "tallies": self.tallies,
-            "metrics": {name: sorted(map(list, by_arm.items())) for name, by_arm in self.metrics.items()},
             "features": {name: one.to_plain() for name, one in self.features.items()},
-            "choices_of_others": sorted(map(list, self.choices_of_others.items())),
             "segments": {name: agent.to_json() for name, agent in self.segments.agents.items()},
             "watches": [watch.to_plain() for watch in self.watches],
+            "agent": self.agent.to_json(),
         }
-        return json.dumps({"format": SNAPSHOT_FORMAT, **counts, **more, "agent": self.agent.to_json()})
+        return json.dumps(content)
 
     @classmethod
     def from_json(cls, text: str, settings: Settings, policy: Policy) -> State:
@@ -401,16 +401,11 @@ class State:
                 state.segments.agents[segment] = Agent.from_json(text)
             for name, one in content["features"].items():
                 state.features[name] = FeatureAccumulator(state.agent.objective).restore(one)  # type: ignore[arg-type]
-            state.choices_of_others = {int(arm): int(count) for arm, count in content["choices_of_others"]}
-            for name in cls._COUNTS:
-                setattr(state, name, int(content[name]))
-            state.revision, state.tallies = content["revision"], content["tallies"]
-            state.metrics = {name: {int(i): one for i, one in rows} for name, rows in content["metrics"].items()}
+            for name in cls._PLAIN:
+                setattr(state, name, content[name])
             pairs = zip(state.watches, content["watches"], strict=True)
             state.watches = [Watch.from_plain(watch.guardrail, one) for watch, one in pairs]
-        except (KeyError, TypeError, ValueError) as error:
-            if isinstance(error, SharpeBanditsError):
-                raise
+        except KeyError as error:
             raise UnreadableDataError(f"the snapshot of the campaign is damaged: {error}") from None
         return state
 

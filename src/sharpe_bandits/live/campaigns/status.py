@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..._support.display import in_words
-from ...confidence_sequences import Evidence, Interval, Leader
+from ...confidence_sequences import Evidence, Interval, Leader, lateness
 from ...errors import InvalidInputError
 from ...objectives import Mean, Objective, Sharpe, Statistics
 from ...policies.base import Direction
 from ...results.metrics import normal_half_width
 from ..agents import Agent
+from ..change import ChangeDetector
 from .comparison import Comparison, ShadowEstimate
+from .records import DecisionRow, utc_time, with_iso_times
 from .state import State
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Confidence of the intervals, and the least number of rewards for a fixed-time one.
 CONFIDENCE, _LEAST = 0.95, 10
+#: Decisions that remarks look at, and rewards without which nothing is said.
+LAST, LEAST = 1_000, 64
 
 
 @dataclass(frozen=True)
@@ -31,21 +36,16 @@ class ArmStatus:
 
     Attributes
     ----------
-    arm : Any
-        its name
-    retired, suspended : bool
-        whether it is no longer played, for good or for the time being
-    pulls, pending : int
-        rewards told, and pending pulls
-    mean, mean_interval : float | None and tuple[float, float] | None
+    arm : its name
+    retired, suspended : whether it is no longer played, for good or for the time being
+    pulls, pending : rewards told, and pending pulls
+    mean, mean_interval
         of its rewards, or costs, with its 95% interval (see :attr:`Status.intervals`); None if there are too few, or
         all the same
-    standard_deviation : float | None
-        of its rewards
-    value, value_interval : float | None and tuple[float, float] | None
+    standard_deviation : of its rewards
+    value, value_interval
         of the policy's objective, with its 95% interval; for costs it is a cost, such as mean cost plus risk
-    metrics : dict[str, float]
-        means of other metrics
+    metrics : means of other metrics
     """
 
     arm: Any
@@ -67,16 +67,11 @@ class SegmentStatus:
 
     Attributes
     ----------
-    segment : str
-        its name
-    pulls : list[int]
-        rewards told
-    borrowed : list[int]
-        what other segments tell, in rewards that it is worth
-    means : list[float | None]
-        mean of its own rewards, or costs
-    best : Any
-        the arm recommended for it; None before there are enough rewards
+    segment : its name
+    pulls : rewards told
+    borrowed : what other segments tell, in rewards that it is worth
+    means : mean of its own rewards, or costs
+    best : the arm recommended for it; None before there are enough rewards
     """
 
     segment: str
@@ -97,64 +92,44 @@ class Status:
 
     Attributes
     ----------
-    name, policy : str
-        name and policy of the campaign
-    objective : str | None
-        what the policy maximises, as text; None if it declares none
-    time : datetime
-        time of the database
-    arms : list[ArmStatus]
-        an :class:`ArmStatus` each
-    decisions : int
+    name, policy : name and policy of the campaign
+    objective : what the policy maximises, as text; None if it declares none
+    time : time of the database
+    arms : an :class:`ArmStatus` each
+    decisions
         handed out so far; of these ``rewards`` have a reward, ``pending`` are pending, the leases of ``expired`` ran
         out, and ``cancelled`` were cancelled
-    unused : int
-        rewards that arrived when the policy no longer needed them
-    horizon : int | None
-        the budget, if there is one; ``spent`` rounds of it are handed out or rewarded
-    best : Any
-        the recommended arm (a list for several); None before there are enough rewards
-    leader : Leader
+    unused : rewards that arrived when the policy no longer needed them
+    horizon : the budget, if there is one; ``spent`` rounds of it are handed out or rewarded
+    best : the recommended arm (a list for several); None before there are enough rewards
+    leader
         the arm that looks best of those not retired, whether it is probably best (time-uniformly), and since which
         reward (see :meth:`sharpe_bandits.Agent.leader`)
-    leader_since : datetime | None
-        since when it has been probably best; None if it is not
-    done : bool
-        whether the budget is spent, or the policy has stopped
-    events : int
-        length of the log
-    reward_warning : str | None
-        what is wrong with rewards that the policy cannot handle, and the remedy; None if nothing is wrong
-    direction : Direction
-        "min" if rewards are costs
-    rules : dict[str, Any]
-        the :class:`~sharpe_bandits.live.campaigns.rules.Rules` now: mode, share, control arm, bounds, guardrails
-    evidence : Evidence | None
+    leader_since : since when it has been probably best; None if it is not
+    done : whether the budget is spent, or the policy has stopped
+    events : length of the log
+    reward_warning : what is wrong with rewards that the policy cannot handle, and the remedy; None if nothing is wrong
+    direction : "min" if rewards are costs
+    rules : the :class:`~sharpe_bandits.live.campaigns.rules.Rules` now: mode, share, control arm, bounds, guardrails
+    evidence
         whether the mean of any arm is above the hurdle of the objective at all, valid at any time (see
         :meth:`sharpe_bandits.Agent.evidence`); None for costs
-    remarks : list[str]
+    remarks
         what the last 1,000 decisions say against these statements, with remedies: late rewards that differ from prompt
         ones, an arm that changed
-    lift : Comparison | None
+    lift
         the policy against control, where each decision was left to one of the two at random; None before both have
         rewards
-    lift_until : datetime | None
-        time of the last reward of control, if the policy now makes all decisions
-    agreement : float | None
+    lift_until : time of the last reward of control, if the policy now makes all decisions
+    agreement
         share of the decisions of others in which the policy would have chosen the same arm; None if there are none
-    shadow : ShadowEstimate | None
-        what the policy would have earned there
-    segments : list[SegmentStatus]
-        segments with records of their own
-    rho : float | None
-        variance of an arm's mean between segments, in units of the variance of a reward, if segments are pooled
-    broken_guardrails : int
-        guardrails that are broken now, counted per arm
-    guardrails : list[str]
-        guardrails in words, with what they have seen where they are closest to their limit
-    clock_refusal : str | None
-        why nothing is recorded while the clock says what it says, and the remedy; None if it is right
-    intervals : str
+    shadow : what the policy would have earned there
+    segments : segments with records of their own
+    rho : variance of an arm's mean between segments, in units of the variance of a reward, if segments are pooled
+    broken_guardrails : guardrails that are broken now, counted per arm
+    guardrails : guardrails in words, with what they have seen where they are closest to their limit
+    clock_refusal : why nothing is recorded while the clock says what it says, and the remedy; None if it is right
+    intervals
         "at all times": the intervals of all arms hold together, however often one looks; "fixed-time": at one look, for
         policies that forget, since arms may drift
     """
@@ -194,9 +169,8 @@ class Status:
     intervals: Literal["at all times", "fixed-time"] = "at all times"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        times = {name: getattr(self, name) for name in ("time", "leader_since", "lift_until")}
-        return {**asdict(self), **{name: time and time.isoformat() for name, time in times.items()}}
+        """Plain data, times in ISO 8601."""
+        return with_iso_times(asdict(self))
 
     def __str__(self) -> str:
         from ..._support import console
@@ -282,18 +256,9 @@ class Status:
 
 
 def status_of(
-    name: str,
-    state: State,
-    time: datetime,
-    overdue: int,
-    lead_began: datetime | None,
-    remarks: list[str],
-    lift_until: datetime | None,
+    name: str, state: State, time: datetime, overdue: int, remarks: list[str], clock_refusal: str | None
 ) -> Status:
-    """The status of a campaign; ``overdue`` decisions have run out of time but are not marked as expired yet.
-
-    ``lead_began``: the time of the event since which the agent has found its leader probably best.
-    """
+    """The status of a campaign; ``overdue`` decisions have run out of time but are not marked as expired yet."""
     agent = state.agent
     goal = agent.objective
     pulls, pending, retired = agent.pulls, agent.pending, set(agent.retired)
@@ -324,7 +289,7 @@ def status_of(
                 None if value is None else agent._as_told(value),
                 ends[1],
                 arm in state.rules.suspended,
-                {name: by_arm[i][1] for name, by_arm in state.metrics.items() if i in by_arm},
+                {name: by_arm[str(i)][1] for name, by_arm in state.metrics.items() if str(i) in by_arm},
             )
         )
     try:
@@ -335,6 +300,8 @@ def status_of(
     leader = agent.leader()
     hurdle = 0.0 if goal is None else goal.hurdle
     separated = agent.leading is not None and agent.arms[agent.leading[0]] == leader.arm
+    since = time if state.lead_began is None or not separated else utc_time(state.lead_began)
+    until = None if state.rules.policy_share < 1 else state.control_until
     return Status(
         name=name,
         policy=f"{agent.policy.name}: {agent.policy.in_words()}",
@@ -351,7 +318,7 @@ def status_of(
         spent=agent.t + n_pending,
         best=best,
         leader=leader,
-        leader_since=(lead_began if separated else time) if leader.probably_best else None,
+        leader_since=since if leader.probably_best else None,
         done=agent.done,
         events=state.seq,
         reward_warning=agent._reward_warning(),
@@ -360,14 +327,40 @@ def status_of(
         evidence=agent.evidence(Sharpe(0.0, hurdle)) if agent.direction == "max" else None,
         remarks=[*remarks, *_silent_arms(agent), *_new_segments(state)],
         lift=Comparison.of(state),
-        lift_until=lift_until,
+        lift_until=None if until is None else utc_time(until),
         agreement=state.agreed / state.compared if state.compared else None,
         shadow=ShadowEstimate.of(state),
         **_segments(state),
         broken_guardrails=sum(len(watch.broken) for watch in state.watches),
         guardrails=state.guardrails(),
+        clock_refusal=clock_refusal,
         intervals="at all times" if watchable else "fixed-time",
     )
+
+
+def remarks_on(rows: Iterable[DecisionRow], arms: Sequence[Any]) -> list[str]:
+    """What the last decisions say against statements about arms, with remedies; those without a reward are skipped."""
+    paid = [row for row in rows if row.reward is not None and row.told is not None]
+    if len(paid) < LEAST:
+        return []
+    remarks = []
+    late = lateness([row.arm for row in paid], [row.reward for row in paid], [row.told - row.asked for row in paid])  # type: ignore[operator]
+    if late.differs:
+        worse = "lower" if late.z < 0 else "higher"
+        remarks.append(
+            f"rewards that come late are {worse} than prompt ones (rank correlation {late.z:+.1f} standard errors in "
+            f"the last {len(paid):,} rewards): estimates are biased while rewards are pending, and 'probably best' is "
+            "wrong more often than stated. Tell a default reward at the end of the lease, or wait until few are pending"
+        )
+    detector = ChangeDetector()
+    changed = [row for row in sorted(paid, key=lambda row: (row.told, row.number)) if detector.add(row.arm, row.reward)]  # type: ignore[arg-type]
+    if changed:
+        row = changed[-1]
+        remarks.append(
+            f"arm {arms[row.arm]!r} no longer pays as it did (noticed at decision {row.number}): estimates mix what "
+            "was before and after. Start a new campaign, or one with SlidingWindowUCB or DiscountedUCB"
+        )
+    return remarks
 
 
 def remembers_everything(agent: Agent) -> bool:

@@ -17,10 +17,8 @@ from ...errors import (
     WaitForRewardsError,
 )
 from ...policies.base import Policy
-from .audit import event_hash
 from .records import (
     CIRCUMSTANCES,
-    GENERATED_KEY_PREFIX,
     Decider,
     Decision,
     DecisionRow,
@@ -53,6 +51,7 @@ from .rules import Rules, arm_of
 from .settings import Settings
 from .state import State
 from .storage import Batch, Head, Outcome, Records
+from .verification import event_hash
 
 #: Seconds by which a clock may go back: time stands still until it catches up.
 CLOCK_TOLERANCE = 60.0
@@ -272,7 +271,7 @@ class Transaction:
         self._add(EventKind.ARM_RETIRED, arm=arm, details=_by(request))
 
     def _ask(self, request: Ask) -> list[Decision]:
-        keys = request.all_keys(GENERATED_KEY_PREFIX)
+        keys = request.all_keys()
         among = None if request.among is None else [self.state.agent._number_of(arm) for arm in request.among]
         if (among is not None or request.distinct) and not self._policy.minimises_regret:
             raise InvalidInputError(
@@ -338,7 +337,7 @@ class Transaction:
             raise InvalidInputError(
                 f"{self._policy.name} decides how often each arm is played, and cannot learn from decisions of others"
             )
-        arm, key = self.state.agent._number_of(self._arm(request.arm)), request.full_key(GENERATED_KEY_PREFIX)
+        arm, key = self.state.agent._number_of(self._arm(request.arm)), request.full_key()
         missed = None if request.instead_of is None else self._known[request.instead_of]
         if missed is not None and self._current(missed).state == DecisionState.PENDING:
             self._cancel(Cancel(missed.number, why=f"arm {request.arm!r} was played instead", by=request.worker))
@@ -548,12 +547,12 @@ def _decisions_of(request: Request) -> list[int | str]:
     """Numbers and keys of the decisions that a request is about."""
     match request:
         case Ask():
-            return list(request.all_keys(GENERATED_KEY_PREFIX))
+            return [*request.all_keys()]
         case Tell():
             return request.decisions
         case Record():
             missed = [] if request.instead_of is None else [request.instead_of]
-            return [request.full_key(GENERATED_KEY_PREFIX), *missed]
+            return [request.full_key(), *missed]
         case RecordAll():
             return [key for one in request.records for key in _decisions_of(one)]
         case Cancel() | Amend():

@@ -1,13 +1,18 @@
-"""Check that a campaign agrees with its log: the log is replayed from the beginning."""
+"""Check that a campaign agrees with its log: the log is replayed from the beginning.
+
+The log is a hash chain: each event carries the SHA-256 of itself and of the hash before it. The first event builds on
+the name and the settings of the campaign; that of a decision covers its key, worker, lease and probability, too.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from array import array
 
 from ...errors import SharpeBanditsError, UnreadableDataError
 from ...policies.base import Policy
-from .audit import Chain
-from .records import Decider, DecisionState, Event, EventKind, Verification, plain_details
+from .records import Decider, DecisionRow, DecisionState, Event, EventKind, Verification, plain_details
 from .settings import Settings
 from .state import State
 from .storage import Records, Storage
@@ -24,6 +29,41 @@ _RESULT = {
 _NAN = float("nan")
 #: More than the number of any decision.
 _NONE = 2**62
+_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def first_hash(name: str, settings: str) -> str:
+    """What the first event builds on; ``settings`` as the store keeps them."""
+    return _sha256([name, settings])
+
+
+def event_hash(before: str, event: Event, row: DecisionRow | None) -> str:
+    """The hash of an event, given the one before; ``row`` is the decision that it makes, if it makes one."""
+    origin = None if row is None else [row.key, row.worker, row.expires, row.probability]
+    return _sha256([before, *event[:-1], origin])
+
+
+def _sha256(content: list[object]) -> str:
+    return hashlib.sha256(_ENCODER.encode(content).encode()).hexdigest()
+
+
+class Chain:
+    """Follows the hashes of a log, event by event; ``last`` is what the next one builds on."""
+
+    def __init__(self, first: str) -> None:
+        self.last = first
+
+    def check(self, event: Event, row: DecisionRow | None, result: Verification) -> bool:
+        """Whether the next event has the right hash; if not, the result says so."""
+        self.last = event_hash(self.last, event, row)
+        if event.hash != self.last:
+            result.add(f"event {event.seq}: its hash is not that of the log; the log was changed from here on")
+        return event.hash == self.last
+
+    def end(self, last_hash: str | None, result: Verification) -> None:
+        """Compare the hash that the campaign has."""
+        if last_hash is not None and last_hash != self.last:
+            result.add("the hash of the last event is not that of the campaign")
 
 
 def verify(
@@ -104,7 +144,7 @@ def _replay(
             if not chain.check(event, row, result):
                 return None
             if choices and kind == EventKind.ASKED:
-                if state.revision in (None, policy.choices_revision):
+                if state.revision == policy.choices_revision:
                     _check_choice(state, event, settings, result)
                 else:
                     uncompared.append(event.number)
@@ -159,8 +199,7 @@ def _check_choice(state: State, event: Event, settings: Settings, result: Verifi
         draw = state.draw(settings.explore, segment, details.get("among"), details.get("without", ()))
         agrees, arm = draw.arm == event.arm and str(draw.by) == details.get("by", Decider.POLICY), draw.arm
     if not agrees:
-        pinned = "" if state.revision else " (by a release that did not record the revision of its choices)"
-        result.add(f"event {event.seq}: arm {event.arm} was handed out, but the policy now chooses {arm}{pinned}")
+        result.add(f"event {event.seq}: arm {event.arm} was handed out, but the policy now chooses {arm}")
 
 
 def _compare(records: Records, logged: _LoggedDecisions, result: Verification) -> None:

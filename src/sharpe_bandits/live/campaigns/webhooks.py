@@ -1,10 +1,9 @@
 """Signed messages to a webhook: what people who watch a campaign should hear of at once.
 
 Off unless a campaign has a webhook and the environment has ``SHARPE_BANDITS_WEBHOOK_SECRET`` and
-``SHARPE_BANDITS_WEBHOOK_HOSTS`` (names of allowed hosts, separated by commas). Messages go by https to a public address
-(``SHARPE_BANDITS_WEBHOOK_PRIVATE=1`` allows private ones), are signed with HMAC-SHA256, and follow no redirects. Each
-is delivered at least once: it is repeated until the receiver answers with a status from 200 to 299, with the same
-``Idempotency-Key``.
+``SHARPE_BANDITS_WEBHOOK_HOSTS`` (names of allowed hosts, separated by commas). Messages go by https, are signed with
+HMAC-SHA256, and follow no redirects. Each is delivered at least once: it is repeated until the receiver answers with a
+status from 200 to 299, with the same ``Idempotency-Key``.
 """
 
 from __future__ import annotations
@@ -12,12 +11,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 import http.client
-import ipaddress
 import json
 import logging
 import os
-import socket
-import ssl
 import time
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,8 +22,8 @@ from ...errors import InvalidInputError, StoreError, shown
 
 logger = logging.getLogger("sharpe_bandits.campaigns")
 
-#: Environment variables: the key of signatures, allowed hosts, and whether private addresses are allowed.
-SECRET, HOSTS, PRIVATE = (f"SHARPE_BANDITS_WEBHOOK_{name}" for name in ("SECRET", "HOSTS", "PRIVATE"))
+#: Environment variables: the key of signatures, and allowed hosts.
+SECRET, HOSTS = (f"SHARPE_BANDITS_WEBHOOK_{name}" for name in ("SECRET", "HOSTS"))
 #: Seconds to wait for an answer; seconds before each further attempt, doubled each time; and attempts.
 _TIMEOUT, _PAUSE, _ATTEMPTS = 10.0, 0.5, 5
 #: How many messages this process delivered, and how many it gave up.
@@ -91,47 +87,17 @@ def send(url: str, key: str, message: dict[str, Any], *, attempts: int = _ATTEMP
 
 
 def _post(url: str, key: str, body: bytes) -> int:
-    parts, secret = urlsplit(check_webhook(url)), os.environ.get(SECRET, "")
-    host, port = str(parts.hostname), parts.port or 443
     check_allowed(url)
-    at = int(time.time())
+    parts, at = urlsplit(url), int(time.time())
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "sharpe-bandits",
         "Idempotency-Key": key,
-        "Sharpe-Bandits-Signature": f"t={at},v1={signature(secret, at, body)}",
+        "Sharpe-Bandits-Signature": f"t={at},v1={signature(os.environ[SECRET], at, body)}",
     }
-    connection = _Connection(host, port, _address(host, port))
+    connection = http.client.HTTPSConnection(str(parts.hostname), parts.port, timeout=_TIMEOUT)
     try:
         connection.request("POST", (parts.path or "/") + (f"?{parts.query}" if parts.query else ""), body, headers)
         return connection.getresponse().status
     finally:
         connection.close()
-
-
-def _address(host: str, port: int) -> str:
-    """The address to connect to: checked here and used as it is, so that a second look-up cannot change it."""
-    addresses = [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-    private = [one for one in addresses if not ipaddress.ip_address(one).is_global]
-    if private and os.environ.get(PRIVATE) != "1":
-        raise InvalidInputError(
-            f"{host} has the private address {private[0]}; set {PRIVATE}=1 if messages may be sent there"
-        )
-    return addresses[0]
-
-
-class _Connection(http.client.HTTPSConnection):
-    """A connection to an address that was checked, with the certificate of its host."""
-
-    def __init__(self, host: str, port: int, address: str) -> None:
-        self._context = ssl.create_default_context(cafile=os.environ.get("SSL_CERT_FILE"))
-        super().__init__(host, port, timeout=_TIMEOUT, context=self._context)
-        self._address = address
-
-    def connect(self) -> None:
-        plain = socket.create_connection((self._address, self.port), _TIMEOUT)
-        try:
-            self.sock = self._context.wrap_socket(plain, server_hostname=self.host)
-        except BaseException:
-            plain.close()
-            raise
