@@ -158,7 +158,7 @@ import sys
 import sharpe_bandits as sb
 studies = [sb.load(folder) for folder in sys.argv[2:]]
 sys.stdout.write("ready\\n"); sys.stdout.flush(); sys.stdin.readline()
-for _ in range(25):
+for _ in range(10):
     for study in studies:
         study.save(sys.argv[1])
 """

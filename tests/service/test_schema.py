@@ -32,7 +32,7 @@ def test_every_operation_answers_as_the_schema_says(served, app, store):
         for mode in GenerationMode if kinds or "requestBody" in route else [GenerationMode.POSITIVE]:
 
             @settings(
-                max_examples=examples(0.2),
+                max_examples=examples(0.12),
                 deadline=None,
                 phases=[Phase.generate],
                 suppress_health_check=list(HealthCheck),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from tests.catalogue import EVERY_POLICY
+from tests.live.agents.played import POLICIES
 from tests.live.campaigns.desks import ARMS, POLICY, make, pay
 
 
@@ -51,9 +51,17 @@ def test_what_a_user_types(store, target):
         assert again.campaign("desks").agent().to_json() == campaign.agent().to_json()
 
 
-@pytest.mark.parametrize(
-    "policy", [*EVERY_POLICY, sb.policies.LUCB(L=0.1, pilot_pulls=5)], ids=lambda policy: policy.name.replace(" ", "-")
-)
+#: Of every flavour that agents have.
+FLAVOURS = [
+    *POLICIES,
+    sb.policies.SlidingWindowUCB(L=0.8, window=60),
+    sb.policies.DiscountedUCB(L=0.8, discount=0.98),
+    sb.policies.SuccessiveAcceptsRejects(sb.RSSR(L=0.5)),
+    sb.policies.LUCB(L=0.1, pilot_pulls=5),
+]
+
+
+@pytest.mark.parametrize("policy", FLAVOURS, ids=lambda policy: policy.name.replace(" ", "-"))
 def test_every_policy_plays_choice_for_choice_what_its_agent_plays(policy, tmp_path):
     """With pulls under way, through several openings of the store; a campaign's log leads back to its state."""
     horizon = 120

@@ -26,7 +26,9 @@ def played(monkeypatch, tmp_path):
 
 def test_few_long_runs_are_played_one_after_the_other(played, monkeypatch):
     monkeypatch.setattr(index, "MIN_WORK_TO_COMPILE", 1)
-    long, short = (spec(sb.ScaleFreeTS(L=0.5), BANDITS["equal"], "auto", runs=1, horizon=n) for n in (300_000, 300))
+    long, short = (
+        spec(sb.policies.ModifiedMVTS(L=0.5), BANDITS["equal"], "auto", runs=1, horizon=n) for n in (300_000, 300)
+    )
     run_chunk(long, 0, 1)
     run_chunk(short, 0, 1)
     assert played == [long.kernels.reference, short.kernels.side_by_side]
