@@ -25,16 +25,9 @@ def of_the_library(entries):
     return {name: entry for name, entry in entries.items() if entry.make.__module__.startswith("sharpe_bandits.")}
 
 
-@pytest.mark.parametrize(
-    ("entries", "kind", "made_by_code"),
-    [
-        (catalogue.policies, Policy, set()),
-        (catalogue.arms, Arm, {"Scipy"}),
-        (catalogue.objectives, Objective, set()),
-    ],
-)
-def test_everything_public_can_be_named(entries, kind, made_by_code):
-    listed = of_the_library(entries())
+@pytest.mark.parametrize(("kind", "made_by_code"), [(Policy, set()), (Arm, {"Scipy"}), (Objective, set())])
+def test_everything_public_can_be_named(kind, made_by_code):
+    listed = of_the_library(catalogue.kinds(kind))
     assert set(listed) == set(public(kind)) - made_by_code
     for name, entry in listed.items():
         assert entry.make is public(kind)[name]
@@ -44,18 +37,18 @@ def test_everything_public_can_be_named(entries, kind, made_by_code):
 
 
 def test_policies_say_where_they_come_from():
-    entries = of_the_library(catalogue.policies())
+    entries = of_the_library(catalogue.kinds(Policy))
     assert all(entry.citation for entry in entries.values())
     assert "Cassel" in entries["UUCB"].citation
     assert "the paper" in entries["UCBRSSR"].citation
 
 
 def test_signatures():
-    entries = catalogue.policies()
+    entries = catalogue.kinds(Policy)
     assert entries["UCBRSSR"].signature() == "L, risk_free = 0.0, undefined_width = 'infinite', ddof = 1"
     assert entries["UniformSampling"].signature().startswith("objective")
-    assert catalogue.arms()["TruncatedNormal"].signature() == "mean, variance, low, high"
-    assert catalogue.objectives()["MeanVariance"].signature() == "rho = 1.0"
+    assert catalogue.kinds(Arm)["TruncatedNormal"].signature() == "mean, variance, low, high"
+    assert catalogue.kinds(Objective)["MeanVariance"].signature() == "rho = 1.0"
 
 
 def test_markup_becomes_plain_signs():

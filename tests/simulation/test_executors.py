@@ -300,7 +300,7 @@ class Finished:
     def find(self, task):
         return self.chunks.get(task.first)
 
-    def keep(self, task, chunk, where):
+    def keep(self, task, chunk):
         self.chunks[task.first] = chunk
 
 

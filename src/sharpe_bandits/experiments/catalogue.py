@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..arms.base import Arm
-from ..objectives import Objective
-from ..policies.base import PAPER, Policy
+from ..policies.base import PAPER
 
 #: Kinds that can be created only in code, not in a description.
 _NOT_DESCRIBED = {"CustomPolicy", "Scipy"}
@@ -56,19 +54,9 @@ class Kind:
         return f" = {parameter.default!r}"
 
 
-def policies() -> dict[str, Kind]:
-    """Policies by kind."""
-    return _entries(Policy.kinds)
-
-
-def arms() -> dict[str, Kind]:
-    """Arms by kind; Uniform can also be given by mean and variance."""
-    return _entries(Arm.kinds)
-
-
-def objectives() -> dict[str, Kind]:
-    """Objectives by kind."""
-    return _entries(Objective.kinds)
+def kinds(base: Any) -> dict[str, Kind]:
+    """The kinds of policies, arms or objectives, by name."""
+    return {kind: _entry(kind, cls) for kind, cls in sorted(base.kinds.items()) if kind not in _NOT_DESCRIBED}
 
 
 def without_markup(text: str) -> str:
@@ -84,10 +72,6 @@ def _letter(name: str) -> str:
         return unicodedata.lookup(f"GREEK {size} LETTER {name.upper()}")
     except KeyError:
         return name
-
-
-def _entries(kinds: dict[str, Any]) -> dict[str, Kind]:
-    return {kind: _entry(kind, cls) for kind, cls in sorted(kinds.items()) if kind not in _NOT_DESCRIBED}
 
 
 @cache

@@ -16,6 +16,7 @@ import numpy as np
 from .._support.names import check_name
 from .._support.validation import is_number, one_of, whole
 from ..arms import Bandit, RandomBandit, SwitchingBandit, Uniform
+from ..arms.base import Arm
 from ..arms.environment import Environment, as_arm
 from ..arms.random_bandit import UniformFormula
 from ..errors import InvalidInputError, SharpeBanditsError, shown, unknown
@@ -44,7 +45,7 @@ _SHARED = ("title", "metric", "checkpoints", "sweep", "cases", "runs", "seed")
 MOST_ARMS, MOST_CHECKPOINTS = 10_000, 10_000
 #: Number of equally likely values of ``z``, a standard normal variable, in an Empirical arm.
 NORMAL_VALUES = 1_000
-_KINDS = {"arm": catalogue.arms, "policy": catalogue.policies, "objective": catalogue.objectives}
+_KINDS: dict[str, Any] = {"arm": Arm, "policy": Policy, "objective": Objective}
 
 
 class DescriptionError(InvalidInputError):
@@ -96,18 +97,16 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
     check_keys("key", description, KEYS)
     with at("metric"):
         one_of("metric", description.get("metric", "regret"), _METRICS)
-    with at("checkpoints"):
-        whole("checkpoints", description.get("checkpoints", 1), 1, MOST_CHECKPOINTS)
+    _whole("checkpoints", {"checkpoints": 1, **description}, {}, 1, MOST_CHECKPOINTS)
     table = [entry for _, entry in _tables(description.get("cases", [{}]), "cases")]
     sweep = description.get("sweep", {})
     if not isinstance(sweep, dict) or not all(isinstance(v, list) and v for v in sweep.values()):
         raise DescriptionError("sweep must be a table of non-empty lists, as in sweep = { L = [0.5, 5] }", "sweep")
-    for place, varied in (("sweep", sweep), *(("cases", case) for case in table)):
+    for place, key in [*(("sweep", key) for key in sweep), *(("cases", key) for case in table for key in case)]:
         with at(place):
-            for key in varied:
-                if key in _SHARED:
-                    raise InvalidInputError(f"{key} is the same for all cases; set it at the top, or make two files")
-                check_name("the name of a variable", key)
+            if key in _SHARED:
+                raise InvalidInputError(f"{key} is the same for all cases; set it at the top, or make two files")
+            check_name("the name of a variable", key)
     for key in ("horizon", "arms", "objective", *(["policies"] if description.get("metric") != "coverage" else [])):
         if key not in description and key not in sweep and not all(key in case for case in table):
             raise DescriptionError(f"the description has no {key}; add it", key)
@@ -143,16 +142,15 @@ def _label(value: Any, values: list[Any]) -> str:
 
 def _kinds(part: Any) -> str:
     tables = part if isinstance(part, list) else [part]
-    return " + ".join(
-        dict.fromkeys(str(t.get("name", t.get("kind"))) if isinstance(t, dict) else str(t) for t in tables)
-    )
+    names = (t.get("name", t.get("kind")) if isinstance(t, dict) else t for t in tables)
+    return " + ".join(dict.fromkeys(map(str, names)))
 
 
 def _case(description: Mapping[str, Any], variation: dict[str, Any], labels: dict[str, str]) -> Case:
     variables = {key: value for key, value in variation.items() if key not in KEYS}
     parts = {**description, **{key: value for key, value in variation.items() if key in KEYS}}
-    names = dict(variables)
-    names["n"] = horizon = _whole("horizon", parts, names, 2, LARGEST_HORIZON)
+    horizon = _whole("horizon", parts, variables, 2, LARGEST_HORIZON)
+    names = {**variables, "n": horizon}
     let = parts.get("let", {})
     with at("let"):
         if not isinstance(let, dict):
@@ -202,8 +200,7 @@ def _build_environment(parts: Mapping[str, Any], names: dict[str, Any], horizon:
     bandits, after = [environment], []
     for place, entry in _tables(parts["switches"], "switches"):
         with at(*place):
-            check_keys("key of a switch", entry, ("after", "arms"))
-            _complete("a switch", ("after", "arms"), entry)
+            check_keys("key of a switch", entry, ("after", "arms"), "a switch", ("after", "arms"))
             after.append(_whole("after", entry, names, 1, LARGEST_HORIZON))
             bandits.append(_environment(entry["arms"], names, clock))
     with at("switches"):
@@ -263,8 +260,8 @@ def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -
     with at(*place):
         if len(tables) != 1 or entry.get("kind") != "Uniform":
             raise InvalidInputError("random arms are given by one entry of kind Uniform with low and high")
-        check_keys("parameter of random Uniform arms", entry, ("kind", "random", "low", "high", "repeat"))
-        _complete("Uniform", ("low", "high"), entry)
+        known = ("kind", "random", "low", "high", "repeat")
+        check_keys("parameter of random Uniform arms", entry, known, "Uniform", ("low", "high"))
         count = _whole("repeat", {"repeat": 1, **entry}, names, 2, MOST_ARMS)
         draw = UniformFormula(count, ends)
         try:
@@ -285,7 +282,7 @@ def _build(part: str, entry: Any, names: Mapping[str, Any]) -> Any:
     if not isinstance(entry, Mapping):
         raise InvalidInputError(f"{part} must be a table with a kind, got {shown(entry)}")
     values = dict(entry)
-    kinds = _KINDS[part]()
+    kinds = catalogue.kinds(_KINDS[part])
     if "kind" not in values:
         raise InvalidInputError(f"this {part} has no kind; there are {', '.join(kinds)}")
     kind = values.pop("kind")
@@ -296,8 +293,8 @@ def _build(part: str, entry: Any, names: Mapping[str, Any]) -> Any:
     required = {p.name: p.default is p.empty for p in kinds[kind].parameters}
     if kind == "Uniform" and "mean" in values:
         make, required = Uniform.from_moments, {"mean": True, "variance": True}
-    check_keys(f"parameter of {kind}", values, required)
-    _complete(kind, [key for key, needed in required.items() if needed], values)
+    needed = [key for key, is_needed in required.items() if is_needed]
+    check_keys(f"parameter of {kind}", values, required, kind, needed)
     arguments = {}
     for key, value in values.items():
         if key == "objective":
@@ -313,15 +310,14 @@ def _build(part: str, entry: Any, names: Mapping[str, Any]) -> Any:
         raise DescriptionError(f"{kind}: {error}", *([first] if first in values else [])) from None
 
 
-def check_keys(what: str, table: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Raise for the first key of a table that is unknown, with the nearest known one."""
+def check_keys(
+    what: str, table: Mapping[str, Any], known: Iterable[str], kind: str = "", required: Iterable[str] = ()
+) -> None:
+    """Raise for the first key of a table that is unknown, with the nearest known one, or for those that are missing."""
     for key in table:
         if key not in known:
             with at(key):
                 raise unknown(what, key, known)
-
-
-def _complete(kind: str, required: Iterable[str], table: Mapping[str, Any]) -> None:
     missing = [key for key in required if key not in table]
     if missing:
         raise InvalidInputError(f"{kind} needs {' and '.join(missing)}; add it")

@@ -28,7 +28,7 @@ from ..paper import claims, theory_check
 from ..report.document import check_libraries
 from ..report.page import Content, Section, write
 from ..simulation.executors import backend_for, cores
-from ..simulation.machines import processor
+from ..simulation.machines import machine, processor
 from .panel import Job, PanelResult, run_panels
 from .store import ChunkStore, digest
 from .verdicts import Verdict
@@ -94,7 +94,7 @@ def run_job(
     write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))
     seconds = {"simulated": round(simulated, 2), "total": round(time.perf_counter() - started, 2)}
     here = {"system": platform.platform(), "processor": processor(), "cores": cores(), backend.unit: backend.workers}
-    manifest = {**settings, "machine": here, "computed on": store.machines(), "seconds": seconds}
+    manifest = {**settings, "machine": here, "computed on": backend.machines or [machine()], "seconds": seconds}
     write_atomically(out / "manifest.json", to_json(manifest))
     return Reproduction(results, rows, verdicts, seconds["total"])
 

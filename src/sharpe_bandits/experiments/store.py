@@ -10,62 +10,50 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import threading
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._support.files import from_json, read_checked, to_json, write_atomically, write_checked
-from ..errors import UnreadableDataError
+from .._support.files import read_checked, write_checked
 from ..simulation.executors import Task, compute
-from ..simulation.machines import machine
 from ..simulation.spec import FORMAT, Chunk, Spec
 
 _KIND = b"sharpe-bandits chunk 4\n"
-_MACHINES = "machines.json"
 
 
 class ChunkStore:
-    """A folder of finished chunks, and a file that lists the kinds of machines that computed them."""
+    """A folder of finished chunks."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._digests: dict[int, tuple[Spec, str]] = {}
-        self._lock = threading.Lock()
-        self._noted: list[dict[str, str]] = []
 
     def compute(self, task: Task) -> Chunk:
         """The chunk of a task: read if it exists, otherwise computed and stored."""
         chunk = self.find(task)
         if chunk is None:
             chunk = compute(task)
-            self.keep(task, chunk, machine())
+            self.keep(task, chunk)
         return chunk
 
     def find(self, task: Task) -> Chunk | None:
-        """The chunk of a task, if it exists and is intact."""
-        return _read(*self._place(task))
+        """The chunk of a task; None unless its file is intact and the right one."""
+        path, identity = self._place(task)
+        body = read_checked(path, _KIND)
+        if body is None or not body.startswith(identity):
+            return None
+        with np.load(io.BytesIO(body[len(identity) :])) as arrays:
+            return Chunk(**{name: array if array.ndim else array.item() for name, array in arrays.items()})
 
-    def keep(self, task: Task, chunk: Chunk, where: dict[str, str]) -> None:
-        """Store a chunk that was computed on this kind of machine, which is recorded first."""
-        with self._lock:
-            if where not in self._noted:
-                self._noted = self.machines()
-            if where not in self._noted:
-                self._noted.append(where)
-                write_atomically(self.folder / _MACHINES, to_json(self._noted))
-        _write(*self._place(task), chunk)
-
-    def machines(self) -> list[dict[str, str]]:
-        """The kinds of machines that have computed chunks, in this job or in one that it resumes."""
-        path = self.folder / _MACHINES
-        try:
-            kinds: list[dict[str, str]] = from_json(path.read_bytes(), str(path))
-        except (FileNotFoundError, UnreadableDataError):
-            return []
-        return kinds
+    def keep(self, task: Task, chunk: Chunk) -> None:
+        """Store a chunk."""
+        path, identity = self._place(task)
+        packed = io.BytesIO()
+        arrays: dict[str, Any] = {f.name: getattr(chunk, f.name) for f in fields(Chunk)}
+        np.savez_compressed(packed, **arrays)
+        write_checked(path, _KIND, identity + packed.getvalue())
 
     def _place(self, task: Task) -> tuple[Path, bytes]:
         """The file of a task's chunk, and its identity in the header."""
@@ -85,19 +73,3 @@ def digest(spec: Spec) -> str:
     plain = {"policy": nameless, "environment": spec.environment.to_dict()}
     described = {"format": FORMAT, **settings, **plain}
     return hashlib.sha256(json.dumps(described, sort_keys=True, default=str).encode()).hexdigest()[:24]
-
-
-def _write(path: Path, identity: bytes, chunk: Chunk) -> None:
-    packed = io.BytesIO()
-    arrays: dict[str, Any] = {f.name: getattr(chunk, f.name) for f in fields(Chunk)}
-    np.savez_compressed(packed, **arrays)
-    write_checked(path, _KIND, identity + packed.getvalue())
-
-
-def _read(path: Path, identity: bytes) -> Chunk | None:
-    """The chunk in a file; None unless it is intact and the right one."""
-    body = read_checked(path, _KIND)
-    if body is None or not body.startswith(identity):
-        return None
-    with np.load(io.BytesIO(body[len(identity) :])) as arrays:
-        return Chunk(**{name: array if array.ndim else array.item() for name, array in arrays.items()})

@@ -97,19 +97,17 @@ class Verdict:
     def from_dict(cls, data: dict[str, Any]) -> Verdict:
         """The verdict that :meth:`to_dict` wrote."""
         fields = {name: value for name, value in data.items() if name not in ("dependence", "confidence")}
-        readings = tuple(
-            UnderReading(**{**other, "evidence": _read(other["evidence"])}) for other in fields["readings"]
-        )
-        return cls(**{**fields, "evidence": _read(fields["evidence"]), "readings": readings})
+        unknown = {"low": -math.inf, "high": math.inf}
 
+        def numbers(table: dict[str, Any]) -> dict[str, Any]:
+            return {key: unknown.get(key, math.nan) if value is None else value for key, value in table.items()}
 
-def _read(evidence: list[dict[str, Any]]) -> tuple[Evidence, ...]:
-    return tuple(Evidence(**{**_numbers(e), "difference": Estimate(**_numbers(e["difference"]))}) for e in evidence)
+        def evidence(table: dict[str, Any]) -> tuple[Evidence, ...]:
+            listed = (numbers(one) for one in table["evidence"])
+            return tuple(Evidence(**{**one, "difference": Estimate(**numbers(one["difference"]))}) for one in listed)
 
-
-def _numbers(data: dict[str, Any]) -> dict[str, Any]:
-    unknown = {"low": -math.inf, "high": math.inf}
-    return {name: unknown.get(name, math.nan) if value is None else value for name, value in data.items()}
+        readings = tuple(UnderReading(**{**other, "evidence": evidence(other)}) for other in fields["readings"])
+        return cls(**{**fields, "evidence": evidence(fields), "readings": readings})
 
 
 def together(verdicts: list[Judgement]) -> Judgement:
@@ -151,7 +149,6 @@ class Statement:
 
     @property
     def prefix(self) -> str:
-        """The verdict, to be followed by the statement."""
         return WORDS[self.verdict][0]
 
     @property
@@ -164,7 +161,6 @@ class Statement:
 
     @property
     def important(self) -> bool:
-        """Whether summaries name it."""
         return self.verdicts[0].important
 
     @property
@@ -184,7 +180,6 @@ class Statement:
 
     @property
     def dependent(self) -> list[Verdict]:
-        """The verdicts that depend on how the text is read."""
         return [verdict for verdict in self.verdicts if verdict.dependence]
 
     @property
@@ -197,7 +192,6 @@ class Statement:
         return f"{min(measured):.1f} s.e. or more" if min(measured) < 100 else "100 s.e. or more"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {
             "statement": self.text,
             "source": self.source,
@@ -235,22 +229,17 @@ def of_the_paper(verdicts: Iterable[Verdict]) -> list[Statement]:
     return [*by_source.get(EXPERIMENTS, []), *by_source.get(THEORY, [])]
 
 
-def counted(stated: list[Statement]) -> str:
-    """How many statements hold, fail, and so on, as text."""
-    counts = {word: sum(s.verdict == word for s in stated) for word in WORDS}
-    parts = [f"{count} {WORDS[word][1 if count == 1 else 2]}" for word, count in counts.items() if count]
-    return ", ".join(parts)
-
-
 def conclusion(verdicts: list[Verdict]) -> list[str]:
     """The answer in a few lines: how many statements of the paper hold, and the most important ones."""
-    stated = of_the_paper(verdicts) or [s for own in statements(verdicts).values() for s in own]
-    whose = " of the paper" if of_the_paper(verdicts) else ""
+    of_paper = of_the_paper(verdicts)
+    stated = of_paper or [s for own in statements(verdicts).values() for s in own]
+    counts = {word: sum(s.verdict == word for s in stated) for word in WORDS}
+    parts = ", ".join(f"{count} {WORDS[word][1 if count == 1 else 2]}" for word, count in counts.items() if count)
     depend = sum(bool(s.dependent) for s in stated)
     reading = f"; {depend} depend{'s' if depend == 1 else ''} on how the text is read" if depend else ""
-    first = f"{len(stated)} statement{'s' if len(stated) > 1 else ''}{whose}: {counted(stated)}{reading}."
+    total = f"{len(stated)} statement{'s' if len(stated) > 1 else ''}{' of the paper' if of_paper else ''}"
     named = [s for s in stated if s.important] or stated[:4]
-    return [first, *(f"{s.count}: {s.text}" for s in named)]
+    return [f"{total}: {parts}{reading}.", *(f"{s.count}: {s.text}" for s in named)]
 
 
 def load(folder: Path) -> list[Verdict]:

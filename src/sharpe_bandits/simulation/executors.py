@@ -75,8 +75,8 @@ class Store(Protocol):
     def find(self, task: Task) -> Chunk | None:
         """The chunk of a task, if it is stored."""
 
-    def keep(self, task: Task, chunk: Chunk, where: dict[str, str]) -> None:
-        """Store a chunk that was computed on the given kind of machine."""
+    def keep(self, task: Task, chunk: Chunk) -> None:
+        """Store a chunk."""
 
 
 #: Called with each finished task; now and then with None while none finishes.
@@ -301,7 +301,7 @@ class RemoteWorkers(Backend):
                 task, reply = job.next_reply()
                 self._check_reply(reply)
                 if store is not None:
-                    store.keep(task, reply.chunk, reply.machine)
+                    store.keep(task, reply.chunk)
                 results.append((task, reply.chunk))
                 progress(task)
         except BaseException as error:

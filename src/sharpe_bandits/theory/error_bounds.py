@@ -105,10 +105,9 @@ def shvv_phase_error(bandit: Any, budget: int, phase: int, form: Form = "repaire
         reason = "" if budget > 4 * i * log else f"it needs a budget above 4 i_k log2 K = {4 * i * log:g}"
         value = 3 * math.exp(-((budget - 4 * i * log) ** 2) * delta**2 / (8 * budget * i * log))
         return probability(value, form, source, reason=reason, applies=arm.unit and _power_of_two(k))
-    reason = _not_played(SHVV(), arm, budget, k)
-    if reason:
-        return probability(math.nan, form, source, reason=reason, applies=arm.bounded)
-    return probability(_phase_errors(SHVV(), k, budget, _variance_beaten(arm, gap))[phase], form, source)
+    reason = _not_played(SHVV(), arm, budget)
+    value = math.nan if reason else _phase_errors(SHVV(), k, budget, _variance_beaten(arm, gap))[phase]
+    return probability(value, form, source, reason=reason, applies=arm.bounded)
 
 
 def path_error(
@@ -132,8 +131,7 @@ def path_error(
     bounds the probability that one arm is ahead of the best; the term is 3 P for a phase of halving and k P for phase k
     of rejects.
 
-    In neither form is it a bound in the strict sense, since the root depends on the estimates whose errors it bounds;
-    ``docs/evidence/error-bounds.md`` shows how often it holds.
+    In neither form is it a bound in the strict sense, since the root depends on the estimates whose errors it bounds.
 
     Rewards lie between ``lower`` and ``upper`` (repaired form). A larger guess of the gap makes the bound smaller.
 
@@ -206,13 +204,11 @@ def shvv_error(bandit: Any, budget: int, form: Form = "repaired", *, keep_sample
     .. math:: \text{printed: } 3 \log_2 K \exp\Big(-\frac{(n - K \log_2 K)^2}{8 n \log_2 K \, H_2}\Big), \qquad
         H_2 = \max_{i \ne 1} \frac{i}{\delta_i^2}
 
-    for rewards in [0, 1], with arms in order of variance. This is the appendix. Below :math:`n = K \log_2 K` the
-    exponent would grow again, and the form is undefined.
+    for rewards in [0, 1], with arms in order of variance (the appendix; undefined up to :math:`n = K \log_2 K`).
 
     .. math:: \text{theorem: } 3 \log_2 K \exp\Big(-\frac{n - (\log_2 K)^2}{8 n \log_2 K \, u^4 H_2}\Big)
 
-    This is what the theorem itself states, with "at least". Its exponent does not grow with n and is at most 1/256, so
-    it is above 1 for every budget: as an upper bound it is vacuous, as a lower bound on a probability impossible.
+    is what the theorem itself states, with "at least". Its exponent is at most 1/256, so it is always above 1.
 
     Repaired: the module's text with :math:`g_i(q) = \exp(-2 q \delta_i^2 / (w_i^4 + w_1^4))`, by McDiarmid's inequality
     for :math:`\bar V_i - \bar V_1`, which one reward of arm i changes by at most :math:`w_i^2 / q`. For rewards in
@@ -327,17 +323,14 @@ def sursr_error(bandit: Any, L: float, budget: int, form: Form = "repaired", *, 
         value = 2 * sum(math.exp(-2 * max(t, 0) * epsilon**2) for t in times)
         return probability(value, form, source, applies=arm.unit)
     policy = SuRSR(L)
-    reason = _not_played(policy, arm, budget, k)
-    if reason:
-        return probability(math.nan, form, source, reason=reason, applies=arm.bounded)
-    beaten = _rssr_beaten(arm, L)
-    ties = int((gap == 0).sum())
-    value, upto = 0.0, 0
-    for phase, (pulls, _) in enumerate(policy.phases(budget, k), start=1):
+    reason = _not_played(policy, arm, budget)
+    beaten, ties = _rssr_beaten(arm, L), int((gap == 0).sum())
+    value, upto = math.nan if reason else 0.0, 0
+    for phase, (pulls, _) in enumerate([] if reason else policy.phases(budget, k), start=1):
         upto += pulls
         if phase >= ties and ties < k:
             value += min(1.0, float(np.sort(beaten(upto), axis=1)[:, : phase - ties + 1].sum()))
-    return probability(value, form, source)
+    return probability(value, form, source, reason=reason, applies=arm.bounded)
 
 
 def _arguments(bandit: Any, L: Any, budget: Any, form: Any, risk_free: Any) -> tuple[Facts, float, int]:
@@ -353,12 +346,12 @@ def _power_of_two(k: int) -> bool:
     return k & (k - 1) == 0
 
 
-def _not_played(policy: EliminationPolicy, arm: Facts, budget: int, arms: int) -> str:
+def _not_played(policy: EliminationPolicy, arm: Facts, budget: int) -> str:
     """Why there is no repaired bound; empty if there is one."""
     if not arm.bounded:
         return "rewards are unbounded, and the theorem is about bounded ones"
     try:
-        policy.check_horizon(budget, arms)
+        policy.check_horizon(budget, len(arm.mean))
     except BudgetTooSmallError as error:
         return str(error)
     return ""
@@ -397,11 +390,9 @@ def _rssr_beaten(arm: Facts, L: float) -> Beaten:
 
 
 def _halving(policy: SHVV | SHSR, arm: Facts, budget: int, form: Form, source: str, beaten: Beaten) -> Bound:
-    alive = len(arm.mean)
-    reason = _not_played(policy, arm, budget, alive)
-    if reason:
-        return probability(math.nan, form, source, reason=reason, applies=arm.bounded)
-    return probability(sum(_phase_errors(policy, alive, budget, beaten)), form, source)
+    reason = _not_played(policy, arm, budget)
+    value = math.nan if reason else sum(_phase_errors(policy, len(arm.mean), budget, beaten))
+    return probability(value, form, source, reason=reason, applies=arm.bounded)
 
 
 def _phase_errors(policy: SHVV | SHSR, alive: int, budget: int, beaten: Beaten) -> list[float]:

@@ -15,14 +15,8 @@ _POWERS = np.arange(-40, 61) / 20
 
 
 class Growth(NamedTuple):
-    """How a regret curve grows.
-
-    Attributes
-    ----------
-    exponent : Estimate
-        the p, from -2 to 3, for which a + b t^p fits the mean curve best; 0 stands for ln t
-    linear_part : Estimate
-        c n / R(n) of the fit a + b ln t + c t: the share of the final regret, at n, that grows in proportion to t
+    """How a regret curve grows: the p, from -2 to 3, for which a + b t^p fits the mean curve best (0 stands for ln t),
+    and c n / R(n) of the fit a + b ln t + c t, the share of the final regret, at n, that grows in proportion to t.
     """
 
     exponent: Estimate
@@ -33,17 +27,9 @@ def growth(t: Any, regret: Any, *, start: float | None = None, confidence: float
     """Fit a + b t^p and a + b ln t + c t to the last part of a regret curve; standard errors are a jackknife over
     batches of runs.
 
-    Parameters
-    ----------
-    t : Any
-        times, increasing; all have equal weight, so logarithmic spacing weights decades equally
-    regret : Any
-        mean regret per batch, of shape (batches, times), at least 3 batches
-    start : float | None, optional
-        first time of the fit; by default a tenth of the last time, so that the initial rounds, in which regret is
-        linear for any policy, do not count
-    confidence : float, optional
-        confidence level of the intervals
+    ``regret`` is the mean per batch at the times ``t``, of shape (batches, times), at least 3 batches. All times have
+    equal weight, so logarithmic spacing weights decades equally. The fit begins at ``start``, by default a tenth of the
+    last time: in the initial rounds regret is linear for any policy.
 
     Examples
     --------

@@ -79,9 +79,8 @@ def ucb_rssr_regret(
         M_i = \max\Big\{\frac{18 \ln n}{L^2}, \frac{8 \ln n}{\Delta_i (\mu_{i,4} + (\sigma_i^2 + L)^2)}\Big\} \\
         \text{corrected: } & \sum_i \Delta_i M_i + \Big(1 + \frac{\pi^2}{3}\Big) \sum_i \Delta_i
 
-    The proof bounds the number of plays by :math:`M_i`, so the regret has :math:`\Delta_i M_i`. Neither form is
-    proved: both use Jensen's inequality, and :math:`-A + \sqrt{A^2 + B} \le \sqrt B`, in the direction that makes the
-    number of pulls too small; :math:`M_i` grows as :math:`1/\Delta_i` where any good policy needs
+    Neither is proved: both use Jensen's inequality, and :math:`-A + \sqrt{A^2 + B} \le \sqrt B`, in the direction that
+    makes the number of pulls too small; :math:`M_i` grows as :math:`1/\Delta_i` where any good policy needs
     :math:`1/\Delta_i^2` pulls. Both fail in simulation where the second moment is large beside :math:`L + \sigma^2`.
 
     Appendix: its own bound on pulls, before it is loosened to the printed one, times :math:`\Delta_i`,
@@ -89,9 +88,8 @@ def ucb_rssr_regret(
     .. math:: \max\Big\{\Big\lceil\frac{18 \ln n}{L^2}\Big\rceil,
         \Big\lceil\frac{32 \ln n}{(-C_1 + \sqrt{C_3 + C_2})^2}\Big\rceil\Big\} + 1 + \frac{\pi^2}{3},
 
-    with :math:`C_1 = E[A]`, :math:`C_2 = E[B]` and :math:`C_3 = E[A^2]` as the appendix bounds them. It is smaller than
-    the printed form where :math:`C_3` is well above :math:`C_1^2` and shares its flaw: the bounds on :math:`C_3` make
-    the number of pulls smaller, not larger.
+    with :math:`C_1 = E[A]`, :math:`C_2 = E[B]` and :math:`C_3 = E[A^2]` as the appendix bounds them; those on
+    :math:`C_3` make the number of pulls smaller, not larger.
 
     Proved: the module's text with
 
@@ -165,18 +163,14 @@ def _sharpe_regret(
     return regret(value, trivial, form, source)
 
 
+# Upper bounds on the indices at radius e, if the mean is up by at most a e, the second moment by b e, and the variance
+# down by at most c e.
 def _rssr_index(e: float, mean: float, d: float, m2: float, a: float, b: float, c: float) -> float:
-    """Upper bound on the index of UCB-RSSR at radius e, if the mean is up by at most a e, the second moment by b e, and
-    the variance down by at most c e.
-    """
     low = d - c * e
     return (mean + a * e) ** 2 / low + (low + m2 + b * e + 2 * e) * e / (low * (low - 3 * e))
 
 
 def _sr_like_index(e: float, mean: float, d: float, a: float, c: float) -> float:
-    """Upper bound on the index of UCB-SR-like at radius e, if the mean is up by at most a e and the variance down by at
-    most c e.
-    """
     low, high = d - c * e, mean + a * e
     return high / low + (low + high + 2 * e) * e / (low * (low - 3 * e))
 
@@ -188,10 +182,7 @@ def _as_printed(arm: Facts, objective: Objective, L: float, horizon: int, form: 
     scale = arm.fourth[worse] + (arm.variance[worse] + L) ** 2
     plays = math.log(horizon) * np.maximum(18 / L**2, 8 / (delta * scale))
     value = float(np.sum(plays if form == "printed" else delta * plays) + _CHANCE * np.sum(delta))
-    # The theorems require a bounded support [l, u] with l > 0; l = 0 is accepted, since no step of the proof excludes
-    # it.
-    applies = arm.bounded and bool((arm.low >= 0).all())
-    return regret(value, horizon * float(gap.max()), form, source, reason=_unbounded(arm), applies=applies)
+    return _of_theorem(value, arm, gap, horizon, form, source)
 
 
 def _appendix(arm: Facts, objective: Objective, L: float, horizon: int, source: str) -> Bound:
@@ -216,8 +207,13 @@ def _appendix(arm: Facts, objective: Objective, L: float, horizon: int, source: 
         pulls = np.ceil(32 * math.log(horizon) / (np.sqrt(c3 + c2) - c1) ** 2)
     plays = np.maximum(np.ceil(18 * math.log(horizon) / L**2), pulls)
     value = float(np.sum(delta * (plays + _CHANCE)))
+    return _of_theorem(value, arm, gap, horizon, "appendix", source)
+
+
+def _of_theorem(value: float, arm: Facts, gap: np.ndarray, horizon: int, form: Form, source: str) -> Bound:
+    """The theorems require a bounded support [l, u] with l > 0; no step of the proof excludes l = 0."""
     applies = arm.bounded and bool((arm.low >= 0).all())
-    return regret(value, horizon * float(gap.max()), "appendix", source, reason=_unbounded(arm), applies=applies)
+    return regret(value, horizon * float(gap.max()), form, source, reason=_unbounded(arm), applies=applies)
 
 
 def _unbounded(arm: Facts) -> str:

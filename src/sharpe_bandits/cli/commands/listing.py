@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ..._support import console
-from ...experiments import catalogue
+from ...arms.base import Arm
+from ...experiments.catalogue import kinds
+from ...objectives import Objective
 from ...paper.panels import panels
+from ...policies.base import Policy
 from ..parser import print_json
+
+_BASES: dict[str, Any] = {"policies": Policy, "arms": Arm, "objectives": Objective}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +41,7 @@ def list_kinds(options: argparse.Namespace) -> None:
     """Print the policies, arms or objectives that an experiment file can name."""
     cited = options.what == "policies"
     heads = ("kind", "parameters", "description", *(["citation"] if cited else []))
-    entries = getattr(catalogue, options.what)().values()
+    entries = kinds(_BASES[options.what]).values()
     rows = [(e.kind, e.signature(), e.summary, *([e.citation] if cited else [])) for e in entries]
     _show_rows(options, heads, rows)
     if options.json:
