@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import dis
 import types
-from collections import ChainMap, Counter
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -145,23 +145,6 @@ def call_tree(root: Callable[..., Any], bindings: Bindings | None = None) -> lis
             tree[function] = None
             waiting += [bound.get(f, f) for value in values_read(function).values() for f in _functions_in(value)]
     return list(tree)
-
-
-def inlined_size(function: Callable[..., Any], sizes: dict[Any, int]) -> int:
-    """Bytes of byte code of a function with those it calls, each as often as it is named; without this package's own.
-
-    ``sizes`` receives the size of every function of the call tree.
-    """
-    if is_own(function) or function in sizes:
-        return sizes.get(function, 0)
-    sizes[function] = 0  # a function that calls itself is refused elsewhere
-    parts = codes(function.__code__)
-    named = Counter(i.argval for part in parts for i in dis.get_instructions(part) if isinstance(i.argval, str))
-    callees = [
-        (named[name.rpartition(".")[2]], f) for name, v in values_read(function).items() for f in _functions_in(v)
-    ]
-    sizes[function] = sum(len(part.co_code) for part in parts) + sum(n * inlined_size(f, sizes) for n, f in callees)
-    return sizes[function]
 
 
 def mentions(root: Callable[..., Any]) -> frozenset[str]:

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.call_tree import Bindings, Function, call_tree, codes, inlined_size, is_followed, is_own, rebuilt
+from .._support.call_tree import Bindings, Function, call_tree, codes, is_followed, is_own, rebuilt
 from .._support.fingerprints import code_key
 from ..errors import CompilationError, unknown
 from ..play import formulas
@@ -45,9 +45,6 @@ _SHORT = 1500
 #: Maximum number of kernels and pointers, and of their shared callees, that are kept in memory for their next use. What
 #: is dropped is still on disk.
 MAX_KEPT = 512
-#: Maximum bytes of byte code of a user's formula, with the functions it calls, each as often as it is named. Twice the
-#: code takes more than twice as long to compile: some ten seconds for this much.
-MAX_BYTE_CODE = 20_000
 _compiled: OrderedDict[tuple[str, str], Any] = OrderedDict()
 _callees: OrderedDict[str, Any] = OrderedDict()
 #: Formulas that are known to compile, with the types they were compiled for.
@@ -158,7 +155,7 @@ def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what:
     checked = (_digest(formula, {}), signature)
     if checked in _sound:
         return
-    _check_size(formula, what)
+    _check_integers(formula)
     try:
         dispatcher = _shared(formula, [])
         dispatcher.compile(signature)
@@ -174,17 +171,9 @@ def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what:
     _sound.add(checked)
 
 
-def _check_size(formula: Callable[..., Any], what: str) -> None:
-    """Raise if the compiler would take minutes for a user's formula."""
-    sizes: dict[Any, int] = {}
-    if inlined_size(formula, sizes) > MAX_BYTE_CODE:
-        longest = max(sizes, key=lambda function: len(function.__code__.co_code))
-        raise CompilationError(
-            f"the index of {what} has {sizes[formula]:,} bytes of byte code with everything it calls, most of them in "
-            f"{longest.__name__}, and at most {MAX_BYTE_CODE:,} are compiled; write repeated terms as a loop over an "
-            "array of their coefficients"
-        )
-    for function in sizes:
+def _check_integers(formula: Callable[..., Any]) -> None:
+    """Raise if a user's formula computes a power that Python has and 64 bits have not."""
+    for function in call_tree(formula):
         instructions = [i for code in codes(function.__code__) for i in dis.get_instructions(code)]
         for (base, exponent), power in zip(pairwise(instructions), instructions[2:], strict=False):
             if power.argrepr != "**" or not type(base.argval) is type(exponent.argval) is int:
