@@ -17,7 +17,6 @@ from sharpe_bandits.confidence_sequences import (
     intervals,
     lateness,
     leader,
-    leader_of_columns,
     probably_best,
 )
 from sharpe_bandits.objectives import Statistics
@@ -225,18 +224,6 @@ def test_a_leader_that_is_none_is_said_to_be_best_in_few_runs():
     assert wrong <= 60 * 0.05 + 3 * math.sqrt(60 * 0.05 * 0.95)
 
 
-def difference_by_hand(x, y, level, m=300.0):
-    """The least that the Sharpe ratio of x may be ahead of that of y, by the influence of each row; no dependence."""
-
-    def influence(values):
-        mean, sd = statistics.fmean(values), statistics.stdev(values)
-        return mean / sd, [(v - mean) / sd - mean / sd * ((v - mean) ** 2 / sd**2 - 1) / 2 for v in values]
-
-    n, (h, psi), (g, phi) = len(x), influence(x), influence(y)
-    w = statistics.pvariance([a - b for a, b in zip(psi, phi, strict=True)])
-    return h - g - math.sqrt(2 * w * (n + m) / n**2 * math.log(math.sqrt(1 + n / m) / level))
-
-
 @pytest.mark.parametrize("objective", OBJECTIVES[:4])
 def test_the_short_way_to_a_leader_that_is_probably_best(objective):
     """It only leaves out bounds that cannot matter: checked around the moment at which leads become clear."""
@@ -251,36 +238,6 @@ def test_the_short_way_to_a_leader_that_is_probably_best(objective):
         said.append(full.probably_best)
         assert probably_best(moments, objective, among=among) == (full.arm if full.probably_best else None)
     assert 30 < sum(said) < 270
-
-
-def test_the_leader_of_columns_by_hand():
-    """Columns with a common part: their difference is known far better than each of them."""
-    rng = np.random.default_rng(23)
-    common = rng.normal(0.0, 1.0, 1200)
-    x = np.column_stack([common + rng.normal(mean, 0.3, 1200) for mean in (0.05, 0.3, 0.0)])
-    found = leader_of_columns(x)
-    assert (found.arm, found.rival, found.probably_best) == (1, 0, True)
-    rows = [(n, min(difference_by_hand(x[:n, 1].tolist(), x[:n, k].tolist(), 0.025) for k in (0, 2)))
-            for n in range(30, 1201, 30)]  # fmt: skip
-    assert found.low == pytest.approx(rows[-1][1], rel=0.1)  # autocorrelation by chance is allowed for
-    since = 1 + max(n for n, low in rows if low <= 0 or n < 32)
-    assert since - 30 <= found.since <= since + 60
-    apart = leader(sb.Mean().statistics(x))
-    assert apart.low < 0.6 * found.low  # as if they were independent
-
-
-def test_columns_that_are_alike_have_no_leader():
-    """At all times together, in all but alpha of 200 tables of autocorrelated columns of one Sharpe ratio."""
-    rng = np.random.default_rng(24)
-    wrong = 0
-    for _ in range(200):
-        noise = rng.normal(size=(600, 3))
-        x = np.empty_like(noise)
-        x[0] = noise[0]
-        for t in range(1, 600):
-            x[t] = 0.2 * x[t - 1] + math.sqrt(0.96) * noise[t]
-        wrong += any(leader_of_columns(0.1 + x[:n]).probably_best for n in (100, 200, 300, 400, 500, 600))
-    assert wrong <= 200 * 0.05 + 3 * math.sqrt(200 * 0.05 * 0.95)
 
 
 def lead_by_hand(n, k, others, alpha, m=32.0):
@@ -362,7 +319,6 @@ def test_rewards_that_are_worse_if_late_are_noticed_and_others_are_not():
         (lambda: sb.confidence_sequence([1.0, 2.0], arms=0), "arms"),
         (lambda: intervals(Statistics(5, 0, 1, 0, 3), tuning=0), "tuning"),
         (lambda: leader(Statistics(*np.ones((5, 1)))), "two arms"),
-        (lambda: leader_of_columns([[1.0], [2.0]]), "two columns"),
         (lambda: lateness(["A"], [1.0, 2.0], [0.0]), "one entry"),
         (lambda: evidence_above(Statistics(*np.ones((5, 2))), hurdle=math.nan), "hurdle"),
     ],
@@ -370,14 +326,3 @@ def test_rewards_that_are_worse_if_late_are_noticed_and_others_are_not():
 def test_bad_input_is_named(call, message):
     with pytest.raises(sb.errors.InvalidInputError, match=message):
         call()
-
-
-def test_a_ranking_says_whether_any_column_beats_the_risk_free_rate():
-    """As from statistics, with W inflated for autocorrelation, and rows that a column lacks left out."""
-    x = np.random.default_rng(1).normal([0.002, 0.0], 0.01, (1_500, 2))
-    ranking = sb.rank({"A": x[:, 0], "B": x[:, 1]}, kind="returns", periods_per_year=252, replications=100)
-    r = [max(np.corrcoef(column[1:], column[:-1])[0, 1], 0.0) for column in x.T]
-    expected = evidence_above(sb.Sharpe(L=0).statistics(x), inflation=[(1 + a) / (1 - a) for a in r])
-    assert ranking.evidence.arm == "A"
-    assert ranking.evidence.e_value == pytest.approx(expected.e_value, rel=0.05)
-    assert ranking.to_dict()["evidence"]["e_value"] == ranking.evidence.e_value

@@ -92,7 +92,7 @@ class Leader:
     Attributes
     ----------
     arm : Any
-        its number; agents, campaigns and rankings use its name
+        its number; agents and campaigns use its name
     rival : Any
         the arm that may be ahead of it, or comes closest to it; None if there is no other arm
     lead, low : float | None
@@ -298,7 +298,7 @@ class Evidence:
     e_value : float
         if no arm beats the hurdle, it ever reaches 1/alpha with probability at most alpha
     arm : Any
-        the arm with the most evidence; agents and rankings use its name
+        the arm with the most evidence; agents use its name
     """
 
     e_value: float
@@ -351,17 +351,6 @@ def evidence_above(
     return Evidence(float(np.exp(np.minimum(logs, 700.0)).mean()), int(np.argmax(logs)))
 
 
-def evidence_of_columns(rewards: Any, objective: Objective | None = None, *, risk_free: float = 0.0) -> Evidence:
-    """:func:`evidence_above` for columns of rewards; missing ones (NaN) are left out, and W is inflated for
-    autocorrelation.
-    """
-    columns = [column[~np.isnan(column)] for column in np.asarray(rewards, float).T]
-    chosen = _or_sharpe(objective, risk_free)
-    statistics = [chosen.statistics(column) for column in columns]
-    inflation = [_autocorrelation_so_far(column)[-1] for column in columns]
-    return evidence_above(Statistics(*np.array(statistics, float).T), chosen, inflation=np.array(inflation))
-
-
 class Lateness(NamedTuple):
     """Whether late rewards differ from prompt ones: the standardised rank correlation of reward and delay, pooled over
     arms, and whether it is significant (at 0.1%). If so, statements about arms whose rewards are pending are wrong.
@@ -398,96 +387,6 @@ def lateness(arms: Any, rewards: Any, delays: Any) -> Lateness:
             spread += float(a @ a) * float(b @ b) / (len(a) - 1)  # of permutations
     z = total / math.sqrt(spread) if spread > 0 else 0.0
     return Lateness(z, abs(z) > 3.29)
-
-
-def leader_of_columns(
-    rewards: Any, objective: Objective | None = None, *, alpha: float = 0.05, risk_free: float = 0.0
-) -> Leader:
-    r"""The leader of columns that are all seen in every row, and the row since which it has been probably best.
-
-    Two columns are compared by the influence of each row on the difference of their estimates, which accounts for their
-    correlation. The error bound is :math:`\sqrt{2 \hat W (n + m)/n^2 \ln(\sqrt{1 + n/m}(K-1)/\alpha)}`, where W is the
-    variance of that influence, times (1 + r)/(1 - r) if its autocorrelation r at lag 1 is above 0.
-
-    Parameters
-    ----------
-    rewards : Any
-        a column per arm, at least two
-    objective : Objective | None, optional
-        by default the Sharpe ratio without a regulariser
-    alpha : float, optional
-        probability that a leader is ever wrongly called probably best
-    risk_free : float, optional
-        rate per reward, for the default objective
-    """
-    x = np.asarray(rewards, float)
-    if x.ndim != 2 or x.shape[1] < 2 or not len(x) or not np.isfinite(x).all():
-        raise InvalidInputError(f"rewards must be finite numbers in at least two columns, got shape {x.shape}")
-    target = _or_sharpe(objective, risk_free)
-    statistics = target.statistics_so_far(x)
-    estimate, _, ready, heavy = _estimates(statistics, target, 1.0)
-    last = np.where(np.isnan(estimate[-1]), -np.inf, estimate[-1])
-    best, n, m = int(np.argmax(last)), np.arange(1.0, len(x) + 1), TUNING
-    level = np.log(np.sqrt(1 + n / m) * (x.shape[1] - 1) / inside("alpha", alpha))
-    own, rivals = _parts(x, statistics, target, best), [k for k in range(x.shape[1]) if k != best]
-    low = np.full((len(x), len(rivals)), -np.inf)
-    for place, rival in enumerate(rivals):
-        other = _parts(x, statistics, target, rival)
-        weights = np.concatenate([own[1], -other[1]], axis=1)
-        w, inflation = _variance_so_far(np.concatenate([own[0], other[0]], axis=1), weights)
-        begun = ready[:, best] & ready[:, rival] & (n >= START * inflation)
-        with np.errstate(invalid="ignore"):
-            half = np.sqrt(2 * w * inflation * (n + m) / n**2 * level)
-            low[:, place] = np.where(begun, estimate[:, best] - estimate[:, rival] - half, -np.inf)
-    ahead = np.asarray(low.min(axis=1) > 0)
-    closest = int(np.argmin(low[-1]))
-    rival = rivals[closest]
-    lead, least = estimate[-1, best] - estimate[-1, rival], low[-1, closest]
-    breaks = np.flatnonzero(~ahead)
-    return Leader(
-        best,
-        rival,
-        float(lead) if math.isfinite(lead) else None,
-        float(least) if math.isfinite(least) else None,
-        bool(ahead[-1]),
-        bool(heavy[-1, best] | heavy[-1, rival]),
-        float(alpha),
-        (int(breaks[-1]) + 1 if breaks.size else 0) if ahead[-1] else None,
-    )
-
-
-def _parts(x: np.ndarray, statistics: Statistics, objective: Objective, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """A column about its mean and its feature (the square, if there is none), and their weights in the influence after
-    each row.
-    """
-    d = x[:, k] - x[:, k].mean()
-    with np.errstate(all="ignore"):
-        by_mean, by_second = objective.gradient(statistics.at((slice(None), k)))
-        if not objective.has_feature:  # the square about the mean of a row is one about the centre less a multiple of d
-            by_mean = by_mean - 2 * by_second * (statistics.mean[:, k] - x[:, k].mean())
-        weights = np.stack(np.broadcast_arrays(by_mean, by_second), axis=1)
-    y = objective.features(x[:, k]) if objective.has_feature else d * d
-    return np.stack([d, y], axis=1), np.where(np.isfinite(weights), weights, 0.0)
-
-
-def _variance_so_far(parts: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each row, the variance over the rows up to it of the sum of parts weighted by the row's weights, and the
-    inflation factor for autocorrelation.
-
-    The autocorrelation is that of the sums weighted by the last row's weights.
-    """
-    n = np.arange(1.0, len(parts) + 1)
-    mean = np.cumsum(parts, axis=0) / n[:, None]
-    covariance = np.cumsum(parts[:, :, None] * parts[:, None, :], axis=0) / n[:, None, None]
-    covariance -= mean[:, :, None] * mean[:, None, :]
-    variance = np.maximum(np.einsum("ti,tij,tj->t", weights, covariance, weights), 0.0)
-    influence = parts @ weights[-1]
-    products = np.concatenate([[0.0], np.cumsum(influence[1:] * influence[:-1])]) / n
-    average, square = np.cumsum(influence) / n, np.cumsum(influence**2) / n
-    own_variance = square - average**2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r = np.where(own_variance > 0, (products - average**2) / own_variance, 0.0)
-    return variance, dependence(r)
 
 
 def _autocorrelation_so_far(x: np.ndarray) -> np.ndarray:

@@ -310,15 +310,6 @@ def test_intervals_for_all_columns_and_times_at_once():
     assert few["a"].annual_anytime_low is None  # too early
 
 
-@pytest.mark.parametrize(("confidence", "alpha"), [(0.95, 0.05), (0.9, 0.1), (0.99, 0.01), (0.8, 0.2)])
-def test_the_error_of_the_leader_is_what_confidence_leaves(confidence, alpha):
-    x = np.random.default_rng(0).normal(0, 0.01, (60, 2))
-    found = sb.rank(
-        x, names=["a", "b"], kind="returns", periods_per_year=252, confidence=confidence, replications=200, block=1
-    )
-    assert found.leader.alpha == alpha
-
-
 # --- the headline ---------------------------------------------------------------------------------------------------
 
 

@@ -40,7 +40,6 @@ class Point:
 
     @property
     def error(self) -> Estimate:
-        """Probability of error with its Wilson interval."""
         return wilson(self.wrong, self.runs, CONFIDENCE)
 
 
@@ -99,12 +98,10 @@ class Plan(Reported):
 
     @property
     def policies(self) -> list[str]:
-        """Names of the policies."""
         return list(dict.fromkeys(point.policy for point in self.points))
 
     @property
     def asked(self) -> list[Point]:
-        """The errors at the given budgets."""
         return [point for point in self.points if point.stage == ASKED]
 
     @property
@@ -113,11 +110,9 @@ class Plan(Reported):
         return self[EVERY_ARM].rounds if self.needs else None
 
     def years(self, rounds: float) -> float:
-        """Convert rounds, one per period, to years."""
         return rounds / self.problem.periods_per_year
 
     def rows(self) -> list[dict[str, Any]]:
-        """All points as a tidy table."""
         return [
             {
                 "policy": p.policy,
@@ -136,7 +131,6 @@ class Plan(Reported):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         at_once = self.periods_at_once
         return {
             "kind": "sharpe-bandits plan",
@@ -169,7 +163,6 @@ class Plan(Reported):
 
     @property
     def table(self) -> Table:
-        """All points that were simulated."""
         return Table.of(self.rows())
 
     def __repr__(self) -> str:

@@ -318,7 +318,6 @@ class BestArmProblem:
 
     @property
     def volatilities(self) -> np.ndarray:
-        """Annualised volatilities."""
         return np.sqrt([arm.variance * self.periods_per_year for arm in self.bandit.arms])
 
     def true_values(self, objective: Objective) -> np.ndarray:
@@ -334,12 +333,10 @@ class BestArmProblem:
 
     @property
     def value_name(self) -> str:
-        """The name of these values."""
         return self.shown.name
 
     @property
     def objective_name(self) -> str:
-        """The name of the objective in a sentence."""
         if self.shown.name != _RATIO:
             return self.shown.name
         return "RSSR" if isinstance(self.objective, RSSR) else "Sharpe ratio"
@@ -362,7 +359,6 @@ class BestArmProblem:
 
     @property
     def best_in_words(self) -> str:
-        """The best arm with its value; several if they tie."""
         return self._called(self.best, f"{self.shown.name.removeprefix('annualised ')} ")
 
     def leaders(self, periods: int, runs: int, generator: np.random.Generator) -> np.ndarray:
@@ -406,7 +402,6 @@ class BestArmProblem:
         return [SequentialHalving(goal), SuccessiveRejects(goal), UniformSampling(goal)]
 
     def conventions(self) -> list[str]:
-        """The assumptions, in sentences."""
         volatilities = self.volatilities
         stated = (
             f"{volatilities[0]:.4g}"
@@ -465,7 +460,6 @@ class BestArmProblem:
         return ", ".join(texts if len(texts) <= 12 else [*texts[:5], "…", *texts[-5:]])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that describes the problem."""
         return {
             "names": list(self.names),
             "sharpes": self.sharpes.tolist(),
@@ -484,7 +478,6 @@ class BestArmProblem:
 
 
 def _drawn(rows: int, block: float, bootstrap: bool) -> str:
-    """How the rewards of a table are drawn, as text."""
     form, dependence = "one by one", "correlation between arms"
     if block > 1:
         form, dependence = f"in blocks of {block:.3g} on average", "autocorrelation and correlation between arms"
@@ -516,7 +509,6 @@ def _judged(
     aversion: float = 1.0,
     costs: bool = False,
 ) -> tuple[Objective, Criterion]:
-    """The objective of this name, or as given, and what is shown of arms."""
     if isinstance(by, Objective):
         return by, Criterion(repr(by), by)
     measure = criterion(by, usual_regulariser(min(arm.variance for arm in arms)) if L is None else positive("L", L),

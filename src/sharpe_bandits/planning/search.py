@@ -217,7 +217,6 @@ class _Play:
         return drawn_directly(methods, problem.bandit.arms, None if problem.asymptotic is None else problem.objective)
 
     def choices(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[np.ndarray]:
-        """The arm that each method chooses in every run."""
         problem, rho = self.problem, self.problem.correlation
         if self.together:
             return [problem.leaders(budget, runs, np.random.default_rng((*entropy, 1))) for _ in methods]

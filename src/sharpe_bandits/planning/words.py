@@ -9,7 +9,6 @@ from .needs import EVERY_ARM, Need, Plan, Point
 
 
 def title(plan: Plan) -> str:
-    """What the plan is about."""
     problem = plan.problem
     what = "How often is the best of" if plan.target is None else "How long does it take to find the best of"
     near = f", or one within {problem.tolerance:g} of it" if problem.tolerance else ""
@@ -55,7 +54,6 @@ def _long(plan: Plan, need: Need) -> str:
 
 
 def heads(plan: Plan) -> list[str]:
-    """Column heads of :func:`lines`."""
     if plan.target is None:
         return ["method", "budget", "years", "error", "95% interval", "expected loss", "runs"]
     at = f"error is {plan.target:g} at"
@@ -64,7 +62,6 @@ def heads(plan: Plan) -> list[str]:
 
 
 def lines(plan: Plan) -> list[list[str]]:
-    """The answer, a line per method, for the screen and the page."""
     if plan.target is None:
         return [
             [p.policy, f"{p.budget:,}", _years(plan.years(p.budget)), *_error(p), f"{p.loss:.2g}", f"{p.runs:,}"]

@@ -96,7 +96,6 @@ class Comparison(Reported):
 
     @property
     def conclusion(self) -> str:
-        """Interpretation of the results in a few sentences."""
         if self.no_verdict:
             return "No verdict: every mean return is below the hurdle, where Sharpe ratios reward volatility."
         level = 1 - self.confidence
@@ -132,14 +131,12 @@ class Comparison(Reported):
 
     @property
     def _family(self) -> str:
-        """The comparisons that p-values are corrected for, in words."""
         columns = len(self.returns.names)
         if self.against is not None or columns <= ALL_PAIRS:
             return f"{len(self.differences):,} comparisons"
         return f"all {columns * (columns - 1) // 2:,} pairs, since the best column is known only afterwards"
 
     def _sentence(self, d: Difference) -> str:
-        """A difference in a sentence."""
         form = self._form
         ends = f"{self.confidence:.0%} interval {d.low:z{form}} to {d.high:z{form}}"
         several = len(self.differences) > 1
@@ -157,7 +154,6 @@ class Comparison(Reported):
         return ".2f" if self.by == "sharpe" else ".3g"
 
     def settings(self) -> dict[str, str]:
-        """The settings that all numbers depend on, in words."""
         return {
             "data": self.returns.span,
             "scale": self.returns.convention,
@@ -187,7 +183,6 @@ class Comparison(Reported):
         return [name for name, is_so in zip(self.returns.names, significant, strict=True) if is_so]
 
     def tables(self, max_rows: int | None = None) -> list[console.Cells]:
-        """The tables that are shown, as text; at most ``max_rows`` rows each."""
         form = self._form
         pairs: dict[str, Callable[[Difference], str]] = {
             "": lambda d: f"{d.first} − {d.second}{'' if d.paired else ' *'}",
@@ -219,11 +214,9 @@ class Comparison(Reported):
 
     @property
     def table(self) -> Table:
-        """The differences, a row per pair; ``to_pandas()`` converts it to a frame."""
         return Table.of([asdict(difference) for difference in self.differences])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, without the returns."""
         words = {own.name: getattr(self, own.name) for own in fields(self) if own.name not in ("returns", "yardstick")}
         return {**words, "differences": [asdict(d) for d in self.differences], "summary": self.conclusion}
 
@@ -344,7 +337,6 @@ def listed_pairs(values: np.ndarray, against: int | None) -> tuple[list[tuple[in
 
 
 def _too_short(x: np.ndarray) -> tuple[str, ...]:
-    """A remark if there are too few rows for the p-values of differences."""
     rows = int((~np.isnan(x)).sum(axis=0).min())
     if rows >= TRUSTED:
         return ()

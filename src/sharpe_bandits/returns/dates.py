@@ -79,7 +79,6 @@ def forms_of(column: Any) -> list[str]:
 
 
 def remedy(column: Any) -> str | None:
-    """The date_format options that fit a text column; None if none of the usual formats does."""
     forms = forms_of(column)
     if not forms:
         return None

@@ -97,7 +97,6 @@ class Held:
 
     @property
     def net(self) -> np.ndarray:
-        """Returns minus the cost of trading."""
         return np.asarray(self.gross - self.cost * (1 + self.gross))
 
 

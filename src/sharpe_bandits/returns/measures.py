@@ -33,7 +33,6 @@ class Measure(NamedTuple):
 
 
 def skewness(counts: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Third standardised moment."""
     _, second, third, _ = _central_moments(counts, x)
     return np.asarray(third / second**1.5)
 

@@ -184,7 +184,6 @@ def _asymptotic(x: np.ndarray, i: int, j: int, yardstick: Yardstick, lags: int |
 
 
 def _by_lo(a: np.ndarray, b: np.ndarray, paired: bool, yardstick: Yardstick) -> tuple[float, float]:
-    """The difference of Lo's annualised Sharpe ratios, and its standard error."""
     q, rate = yardstick.periods_per_year, yardstick.rate
     (first, one), (second, other) = (statistics.lo_and_influence(x, q, rate) for x in (a, b))
     if paired:

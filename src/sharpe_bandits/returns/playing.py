@@ -87,7 +87,6 @@ class Player:
         return statistics.drawdowns(self.held.net)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, without the wealth and the holdings of every row."""
         fixed = (own.name for own in fields(self) if own.name != "held" and not own.name.startswith("wealth"))
         return {key: getattr(self, key) for key in fixed}
 
@@ -156,7 +155,6 @@ class _TablePaths(Environment):
         return int(generator.integers(len(self.values) - self.length + 1)) + np.arange(self.length), order
 
     def played(self, run: int) -> np.ndarray:
-        """The returns of a run after the warm-up (rows, columns), with columns ordered as in the table."""
         return self.values[self.drawn(run)[0][self.warm :]]
 
     def table(self, seed: int, first: int, runs: int) -> ArmTable:
@@ -239,7 +237,6 @@ class Evaluator:
 
     @property
     def begins(self) -> np.ndarray:
-        """First row of each decision period, counted from the end of the warm-up."""
         return self.paths.begins[self.paths.warm_rounds :] - self.paths.warm
 
     def active_returns(self, run: int, net: np.ndarray) -> np.ndarray:

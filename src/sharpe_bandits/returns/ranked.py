@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar
 
 from .._support import console
 from .._support.console import Findings
 from .._support.display import Table
-from ..confidence_sequences import Evidence, Leader, evidence_of_columns
 from ..errors import unknown
 from ..objectives import Objective
 from ..report.reported import Reported
@@ -96,7 +95,6 @@ class Ranked:
         return self.annual_sharpe_robust if self.autocorrelated else self.annual_sharpe
 
     def to_dict(self) -> dict[str, Any]:
-        """Every number by name; the ends of intervals of measures as ``sortino_low``, ``sortino_high``."""
         numbers = asdict(self)
         for name, (value, low, high) in numbers.pop("measures").items():
             numbers |= {name: value, f"{name}_low": low, f"{name}_high": high}
@@ -127,8 +125,7 @@ class Ranking(Reported):
     ``by`` names the criterion, "own" if an ``objective`` was given; ``L`` is the regulariser of RSSR. ``selection``
     describes the trials that deflated Sharpe ratios allow for, and ``given_sd`` the standard deviation of their Sharpe
     ratios if it was given. ``pbo`` is the probability of backtest overfitting; None for a single column, or with fewer
-    than 32 rows common to all columns. ``leader`` is the column that leads over these rows, and since when it is
-    probably best by a time-uniform test. ``sharpe_error`` is the largest Monte Carlo standard error of the intervals'
+    than 32 rows common to all columns. ``sharpe_error`` is the largest Monte Carlo standard error of the intervals'
     ends.
 
     Examples
@@ -158,13 +155,11 @@ class Ranking(Reported):
     sharpe_error: float
     remarks: tuple[str, ...]
     pbo: float | None
-    leader: Leader | None
     full: bool
     returns: Returns = field(repr=False)
     aversion: float = 1.0
 
     def __getitem__(self, name: str) -> Ranked:
-        """The column of this name."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -172,20 +167,10 @@ class Ranking(Reported):
 
     @property
     def periods_per_year(self) -> float:
-        """Rows per year."""
         return self.returns.periods_per_year
 
     @property
-    def evidence(self) -> Evidence:
-        """Whether the mean of any column is above the risk-free rate at all, valid at any time (see
-        :func:`sharpe_bandits.confidence_sequences.evidence_above`); autocorrelation is allowed for.
-        """
-        evidence = evidence_of_columns(self.returns.excess, risk_free=self.risk_free_per_period)
-        return replace(evidence, arm=self.returns.names[evidence.arm])
-
-    @property
     def trials(self) -> int:
-        """Number of trials."""
         return self.selection.trials
 
     @property
@@ -195,7 +180,6 @@ class Ranking(Reported):
 
     @property
     def conclusion(self) -> str:
-        """Interpretation of the results in a few sentences."""
         first = self.columns[0]
         if not self.by_ratio:
             least = self.by == "cvar" or (self.by == "mean-risk" and self.returns.direction == "min")
@@ -243,7 +227,6 @@ class Ranking(Reported):
         return text
 
     def settings(self) -> dict[str, str]:
-        """The settings that all numbers depend on, in words."""
         return {
             "data": self.returns.span + (", made from prices" if self.returns.kind == "prices" else ""),
             "scale": self.returns.convention,
@@ -259,7 +242,6 @@ class Ranking(Reported):
         }
 
     def _annualised(self) -> str:
-        """What is annualised, and how."""
         q = self.periods_per_year
         if self.by_ratio:
             return f"mean × {q:g}, volatility and {self.ratio_words} × √{q:g}"
@@ -272,7 +254,6 @@ class Ranking(Reported):
         return f"{what or 'nothing'}; {rest}"
 
     def hurdle_in_words(self) -> dict[str, str]:
-        """What is subtracted from returns, in words."""
         if self.returns.hurdle is not None:
             return {"evaluated": self.returns.hurdle.words}
         if self.returns.direction == "min" and self.risk_free_per_period == 0:
@@ -323,7 +304,6 @@ class Ranking(Reported):
 
     @property
     def ratio_words(self) -> str:
-        """The same in a sentence."""
         return self.ratio_name.replace("Sharpe", "Sharpe ratio")
 
     @property
@@ -333,7 +313,6 @@ class Ranking(Reported):
 
     @property
     def criterion(self) -> str:
-        """What the ranking goes by, in words."""
         if self.by == "own":
             return repr(self.objective)
         costs = self.returns.direction == "min"
@@ -345,7 +324,6 @@ class Ranking(Reported):
         return f"{100 * self.confidence:g}% interval"
 
     def _by_value(self) -> _Columns:
-        """What a ranking by another criterion than the Sharpe ratio shows."""
         costs = self.returns.direction == "min"
         scale, sign, unit = (BASIS_POINTS, -1, " (bp)") if costs else (1.0, 1, "")
         return {
@@ -400,20 +378,17 @@ class Ranking(Reported):
         return tables
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, without the returns."""
         expected = {"expected_maximum": self.selection.expected_maximum}
         words = {own.name: getattr(self, own.name) for own in fields(self) if own.name != "returns"}
         words |= {
             key: getattr(self.returns, key) for key in ("periods_per_year", "kind", "span", "convention", "notes")
         }
         words |= {"columns": self.table.records(), "selection": asdict(self.selection), "summary": self.conclusion}
-        words |= {"objective": self.objective.to_dict(), "leader": None if self.leader is None else asdict(self.leader)}
-        words["evidence"] = asdict(self.evidence)
+        words |= {"objective": self.objective.to_dict()}
         return {**words, **expected, "annual_expected_maximum": self.annual_expected_maximum}
 
     @property
     def table(self) -> Table:
-        """Every number, a row per column; displayed in a notebook, and converted to a frame by ``to_pandas()``."""
         costs = self.returns.direction == "min"
         return Table.of([column.costs() if costs else column.to_dict() for column in self.columns])
 

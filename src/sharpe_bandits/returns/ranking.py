@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -22,11 +21,10 @@ from .._support.validation import (
     true_or_false,
     whole,
 )
-from ..confidence_sequences import Leader, confidence_sequence, leader_of_columns
+from ..confidence_sequences import confidence_sequence
 from ..errors import InvalidInputError
 from ..objectives import RSSR, Objective, Statistics, usual_regulariser
 from ..results.metrics import normal_half_width, wilson
-from . import dates as dates_of
 from . import statistics
 from .measures import Measure, measures
 from .options import ANNUAL_OR_PER_PERIOD
@@ -241,29 +239,15 @@ def rank(
         seed, selection, trials_sd, error,
         (*(returns.losses(rate) if objective.rewards_risk_of_losses else ()), *_too_short(returns), *returns.remarks),
         statistics.backtest_overfitting(common, Yardstick(rate).value, CSCV_BLOCKS) if measurable else None,
-        None if objective.has_feature else _leader(returns, objective, alpha, rate), full, returns, float(aversion),
+        full, returns, float(aversion),
     )  # fmt: skip
 
 
 def _too_short(returns: Returns) -> tuple[str, ...]:
-    """A remark if a column has too few returns for its interval."""
     rows = int(returns.counts.min())
     if rows >= LEAST_FOR_BLOCKS:
         return ()
     return (f"{rows} returns are too few for intervals and confidences: trust them from {LEAST_FOR_BLOCKS} rows on",)
-
-
-def _leader(returns: Returns, objective: Objective, alpha: float, rate: float) -> Leader | None:
-    """The column that leads over the rows that all columns have: its name, and the date or row since which."""
-    rows = np.flatnonzero(~np.isnan(returns.excess).any(axis=1))
-    if returns.excess.shape[1] < 2 or not len(rows):
-        return None
-    leader = leader_of_columns(returns.excess[rows] - rate, objective, alpha=alpha)
-    since = None
-    if leader.since is not None:
-        row = int(rows[leader.since])
-        since = f"row {row + 1}" if returns.dates is None else dates_of.in_words(returns.dates[row])
-    return replace(leader, arm=returns.names[leader.arm], rival=returns.names[leader.rival], since=since)
 
 
 def _anytime_interval(

@@ -101,7 +101,6 @@ class Replay(Reported):
     yardstick: Yardstick = field(default_factory=Yardstick)
 
     def __getitem__(self, name: str) -> Player:
-        """The policy or benchmark of this name."""
         for player in self.players:
             if player.name == name:
                 return player
@@ -109,17 +108,14 @@ class Replay(Reported):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the columns."""
         return self.returns.names
 
     @property
     def policies(self) -> tuple[Player, ...]:
-        """The players that are policies."""
         return tuple(player for player in self.players if player.kind == "policy")
 
     @property
     def conclusion(self) -> str:
-        """Interpretation of the results in a few sentences."""
         equal, what, costs = self[EQUAL], self.yardstick.name, self.yardstick.costs
         better = -1 if costs else 1
         best = max(self.policies, key=lambda p: better * p.annual_sharpe)
@@ -176,7 +172,6 @@ class Replay(Reported):
         )
 
     def settings(self) -> dict[str, str]:
-        """The settings that all numbers depend on, in words."""
         q, of = self.returns.periods_per_year, self.returns
         rate = f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"
         seen = "only the return of the column held" if self.feedback == "bandit" else "the returns of all columns"
@@ -274,7 +269,6 @@ class Replay(Reported):
 
     @property
     def _days(self) -> list[Any]:
-        """Names of the rows: dates, or numbers in the table."""
         if self.dates is None:
             return list(range(self.warm_up + 1, self.warm_up + 1 + len(self.players[0].held.gross)))
         return [in_words(day) for day in self.dates]
@@ -302,15 +296,12 @@ class Replay(Reported):
 
     @property
     def table(self) -> Table:
-        """Every number, a row per player and metric; ``to_pandas()`` converts it to a frame."""
         return Table.of(self.rows())
 
     def rules(self) -> dict[str, str]:
-        """What every player does, in words."""
         return {player.name: player.rule for player in self.players}
 
     def tables(self) -> list[console.Cells]:
-        """The tables shown, as text: ratios, wealth and trading, and shares of time; each as heads and rows."""
         costs = self.yardstick.costs
         total, each, unit = (",.0f", ".2f", "bp") if costs else (",.0%", ".1%", "")
         ratios: _Columns = {
@@ -365,7 +356,6 @@ class Replay(Reported):
         return ["share of time in", *(p.name for p in players)], rows
 
     def rows(self) -> list[dict[str, Any]]:
-        """Every number as a tidy table: a row per player and metric, and per column held."""
         table = []
         for p in self.players:
             names = COST_NUMBERS if self.yardstick.costs else dict.fromkeys(NUMBERS)
@@ -379,7 +369,6 @@ class Replay(Reported):
         return table
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, without dates and the wealth of every row."""
         apart = ("players", "dates", "annual_sharpes", "remarks", "returns", "yardstick")
         of = self.returns
         costs = self.yardstick.costs

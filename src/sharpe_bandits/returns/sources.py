@@ -144,7 +144,6 @@ def _source_of(source: Any, names: Sequence[str] | None, layout: Layout) -> Sour
 
 
 def brief(error: Exception) -> str:
-    """Another library's error message, on one line."""
     text = " ".join(str(error).split())
     return text if len(text) <= 200 else f"{text[:200]}…"
 

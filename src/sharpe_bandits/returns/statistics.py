@@ -160,7 +160,6 @@ def lo_and_influence(
 
 
 def autocorrelation(x: Any) -> Any:
-    """Autocorrelation of returns from one row to the next."""
     x = _series(x)
     z = x - x.mean(axis=0)
     return _out((z[1:] * z[:-1]).sum(axis=0) / (z**2).sum(axis=0))
@@ -271,7 +270,6 @@ def risk_free_rate(annual_risk_free: float, risk_free_per_period: float | None, 
 
 
 def per_year(rate: float, periods_per_year: float) -> float:
-    """Annual rate that this rate per period compounds to."""
     return float((1 + rate) ** periods_per_year - 1)
 
 
@@ -488,7 +486,6 @@ def _long_run_variance(x: np.ndarray, lags: int | None = None) -> float:
 
 
 def _autocovariances(x: np.ndarray, lags: int) -> list[float]:
-    """Autocovariances at lags 0, 1, ... up to ``lags``."""
     n = len(x)
     x = x - x.mean()
     return [float(x[lag:] @ x[: n - lag]) / n for lag in range(lags + 1)]

@@ -74,7 +74,6 @@ class Yardstick:
         return f"mean cost + {self.aversion:g} s.d. (bp)" if self.costs else f"mean - {self.aversion:g} s.d."
 
     def value(self, mean: Any, variance: Any) -> Any:
-        """The value of returns with this mean and variance."""
         deviation = np.sqrt(variance)
         excess = mean - self.rate
         return excess / deviation if self.aversion is None else excess - self.aversion * deviation
@@ -84,14 +83,12 @@ class Yardstick:
         return statistics.by_column(lambda own: self.value(own.mean(axis=0), own.var(axis=0, ddof=1)), x)
 
     def gradient(self, mean: Any, variance: Any, value: Any) -> tuple[Any, Any]:
-        """Derivatives of the value with respect to mean and variance."""
         deviation = np.sqrt(variance)
         if self.aversion is None:
             return 1 / deviation, -value / (2 * variance)
         return np.ones_like(deviation), -self.aversion / (2 * deviation)
 
     def influence(self, x: np.ndarray) -> np.ndarray:
-        """Contribution of each return to the value, to first order."""
         mean, variance = x.mean(axis=0), x.var(axis=0)
         by_mean, by_variance = self.gradient(mean, variance, self.value(mean, x.var(axis=0, ddof=1)))
         return np.asarray(by_mean * (x - mean) + by_variance * ((x - mean) ** 2 - variance))
