@@ -154,26 +154,19 @@ class Comparison(Reported):
         return ".2f" if self.by == "sharpe" else ".3g"
 
     def settings(self) -> dict[str, str]:
-        return {
-            "data": self.returns.span,
-            "scale": self.returns.convention,
-            "evaluated": "costs in basis points"
-            if self.yardstick.costs
-            else self.returns.hurdle.words
-            if self.returns.hurdle
-            else f"returns minus {self.risk_free_per_period:.4g} per period",
+        rate = f"returns minus {self.risk_free_per_period:.4g} per period"
+        evaluated = self.returns.hurdle.words if self.returns.hurdle else rate
+        few = " (* too few: each column over its own rows)" * any(not d.paired for d in self.differences)
+        facts = {
+            "evaluated": "costs in basis points" if self.yardstick.costs else evaluated,
             "bootstrap": f"{self.replications:,} resamples, seed {self.seed}; differences: studentised, blocks of "
             f"{counted(self.rows_of_block, 'row')}; joint tests: stationary, "
             f"{self.block:.3g} row{'s' * (self.block != 1)} on average",
             "common rows": f"{self.common:,} that all columns have; a difference uses the rows that both columns have"
-            + (" (* too few: each column over its own rows)" if any(not d.paired for d in self.differences) else ""),
-            **(
-                {"Lo's": f"since returns of {listed(self.autocorrelated)} are autocorrelated"}
-                if self.autocorrelated
-                else {}
-            ),
-            **({"data preparation": "; ".join(self.returns.notes)} if self.returns.notes else {}),
+            + few,
+            "Lo's": f"since returns of {listed(self.autocorrelated)} are autocorrelated" * bool(self.autocorrelated),
         }
+        return self.returns.facts(self.returns.span, facts)
 
     @property
     def autocorrelated(self) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from typing import Any, ClassVar
 
 from .._support import console
@@ -103,14 +104,8 @@ class Ranked:
     def costs(self) -> dict[str, Any]:
         """The numbers of a column of costs by name, in basis points."""
         names = ("value", "value_low", "value_high", "best", "best_low", "best_high")
-        mean, sd = -BASIS_POINTS * self.mean, BASIS_POINTS * self.volatility
-        return {
-            "name": self.name,
-            "rows": self.rows,
-            "mean_cost": mean,
-            "sd": sd,
-            **{k: getattr(self, k) for k in names},
-        }
+        scaled = {"mean_cost": -BASIS_POINTS * self.mean, "sd": BASIS_POINTS * self.volatility}
+        return {"name": self.name, "rows": self.rows, **scaled, **{name: getattr(self, name) for name in names}}
 
 
 #: What a column of a table shows of a ranked column, by its head.
@@ -182,7 +177,7 @@ class Ranking(Reported):
     def conclusion(self) -> str:
         first = self.columns[0]
         if not self.by_ratio:
-            least = self.by == "cvar" or (self.by == "mean-risk" and self.returns.direction == "min")
+            least = self.by == "cvar" or (self.by == "mean-risk" and self.returns.costs)
             lead = f"{first.name} has the {'smallest' if least else 'largest'} {self.criterion}"
             ends = (
                 f"{first.value:z.3g}, {self.confidence:.0%} interval {first.value_low:z.3g} to {first.value_high:z.3g}"
@@ -227,69 +222,60 @@ class Ranking(Reported):
         return text
 
     def settings(self) -> dict[str, str]:
-        return {
-            "data": self.returns.span + (", made from prices" if self.returns.kind == "prices" else ""),
-            "scale": self.returns.convention,
+        made = f"{self.returns.span}{', made from prices' * (self.returns.kind == 'prices')}"
+        marked = self.by_ratio and any(c.autocorrelated for c in self.columns)
+        facts = {
             "annualised": self._annualised(),
             **self.hurdle_in_words(),
-            **({"RSSR": f"signed, per period, L = {self.L:.4g} (variance per period)"} if self.by == "rssr" else {}),
+            "RSSR": f"signed, per period, L = {self.L:.4g} (variance per period)" if self.by == "rssr" else "",
             "intervals": f"{100 * self.confidence:g}%, stationary bootstrap: {self.replications:,} resamples, blocks "
             f"of {self.block:.3g} row{'s' * (self.block != 1)} on average, seed {self.seed}"
-            + "; by the robust standard error if marked *"
-            * (self.by_ratio and any(c.autocorrelated for c in self.columns)),
-            **({"trials": self._trials()} if self.by_ratio else {}),
-            **({"data preparation": "; ".join(self.returns.notes)} if self.returns.notes else {}),
+            f"{'; by the robust standard error if marked *' * marked}",
+            "trials": self._trials() if self.by_ratio else "",
         }
+        return self.returns.facts(made, facts)
 
     def _annualised(self) -> str:
         q = self.periods_per_year
         if self.by_ratio:
             return f"mean × {q:g}, volatility and {self.ratio_words} × √{q:g}"
         what = {"sortino": f"the Sortino ratio, × √{q:g}", "log-growth": f"logarithmic growth, × {q:g}"}.get(self.by)
-        rest = (
-            "costs are per period, in basis points"
-            if self.returns.direction == "min"
-            else "mean and s.d. are per period"
-        )
+        rest = "costs are per period, in basis points" if self.returns.costs else "mean and s.d. are per period"
         return f"{what or 'nothing'}; {rest}"
 
     def hurdle_in_words(self) -> dict[str, str]:
         if self.returns.hurdle is not None:
             return {"evaluated": self.returns.hurdle.words}
-        if self.returns.direction == "min" and self.risk_free_per_period == 0:
-            return {}
-        return {"risk-free rate": f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"}
+        rate = f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"
+        return {} if self.returns.costs and self.risk_free_per_period == 0 else {"risk-free rate": rate}
 
     def _trials(self) -> str:
         """The trials that the deflated Sharpe ratio corrects for, in words."""
         chosen, given = self.selection, len(self.columns)
         if chosen.trials == 1:
             return "1"
-        annual = {
-            key: float(statistics.annualised(math.sqrt(getattr(chosen, key)), self.periods_per_year))
-            for key in ("variance", "given", "sampling")
-        }
+        variance, given_variance, sampling = (
+            statistics.annualised(math.sqrt(own), self.periods_per_year)
+            for own in (chosen.variance, chosen.given, chosen.sampling)
+        )
         rest = chosen.trials - given
         aside = f" ({rest:,} not given, assumed to be independent)" if rest > 0 else ""
         aside = f" clusters of {given:,} columns" if rest < 0 else aside
-        if self.given_sd is not None:
-            source, unused = "as given", ", a number that was not used"
-        elif chosen.given > chosen.sampling:
-            source = f"observed among the columns; chance alone gives {annual['sampling']:.2f}"
-            unused = ", a number that was not used"
-        else:
-            source = f"from chance alone; {annual['given']:.2f} observed among the columns"
-            unused = ""
+        by_chance = self.given_sd is None and chosen.given <= chosen.sampling
+        source = f"observed among the columns; chance alone gives {sampling:.2f}"
+        if by_chance:
+            source = f"from chance alone; {given_variance:.2f} observed among the columns"
         return (
-            f"{chosen.trials:,}{aside}; standard deviation of their annualised Sharpe ratios {annual['variance']:.2f} "
-            f"({source}). Their average correlation is {chosen.correlation:.2f}: as many as {chosen.effective:.3g} "
-            f"independent ones{unused}"
+            f"{chosen.trials:,}{aside}; standard deviation of their annualised Sharpe ratios {variance:.2f} "
+            f"({source if self.given_sd is None else 'as given'}). Their average correlation is "
+            f"{chosen.correlation:.2f}: as many as {chosen.effective:.3g} independent ones"
+            f"{'' if by_chance else ', a number that was not used'}"
         )
 
     def tables(self, max_rows: int | None = None, full: bool = True) -> list[console.Cells]:
         """Tables as text, at most ``max_rows`` rows each: the numbers that decide, and with ``full`` all others."""
         tables = [self._decisive() if self.by_ratio else self._by_value()]
-        if full and self.returns.direction == "max":  # the others are about Sharpe ratios
+        if full and not self.returns.costs:  # the others are about Sharpe ratios
             tables += self._others()
         return [
             (["", *columns], [[c.name, *(cell(c) for cell in columns.values())] for c in self.columns[:max_rows]])
@@ -299,8 +285,7 @@ class Ranking(Reported):
     @property
     def ratio_name(self) -> str:
         """The Sharpe ratio of active returns is called information ratio."""
-        hurdle = self.returns.hurdle
-        return "information ratio" if hurdle is not None and hurdle.kind == "benchmark" else "Sharpe"
+        return "information ratio" if self.returns.active else "Sharpe"
 
     @property
     def ratio_words(self) -> str:
@@ -313,18 +298,16 @@ class Ranking(Reported):
 
     @property
     def criterion(self) -> str:
-        if self.by == "own":
-            return repr(self.objective)
-        costs = self.returns.direction == "min"
-        name = criterion(self.by, self.L, self.aversion, self.periods_per_year, costs).name
-        return "Sharpe ratio" if self.by_ratio else name
+        if self.by in ("own", "sharpe"):
+            return "Sharpe ratio" if self.by_ratio else repr(self.objective)
+        return criterion(self.by, self.L, self.aversion, self.periods_per_year, self.returns.costs).name
 
     @property
     def _interval(self) -> str:
         return f"{100 * self.confidence:g}% interval"
 
     def _by_value(self) -> _Columns:
-        costs = self.returns.direction == "min"
+        costs = self.returns.costs
         scale, sign, unit = (BASIS_POINTS, -1, " (bp)") if costs else (1.0, 1, "")
         return {
             f"mean{' cost' * costs}{unit}": lambda c: f"{sign * scale * c.mean:z.3g}",
@@ -350,8 +333,7 @@ class Ranking(Reported):
         return columns | ({"ranked first": lambda c: f"{c.best:.{first}%}"} if len(self.columns) > 1 else {})
 
     def _others(self) -> list[_Columns]:
-        hurdle = self.returns.hurdle
-        what = "" if hurdle is None else "active " if hurdle.kind == "benchmark" else "excess "
+        what = "active " if self.returns.active else "" if self.returns.hurdle is None else "excess "
         confidences = ("PSR iid", "PSR robust", "DSR iid", "DSR robust", "FDR")
         tables: list[_Columns] = [
             {
@@ -363,7 +345,7 @@ class Ranking(Reported):
                 "p": lambda c: _probability(c.autocorrelation_p),
                 "returns": lambda c: f"{c.rows:,}",
             },
-            {head: _field(head.lower().replace(" ", "_"), _probability) for head in confidences},
+            {head: partial(_confidence_in, head.lower().replace(" ", "_")) for head in confidences},
             {
                 f"annualised {what}mean": lambda c: f"{c.annual_mean:z.2%}",
                 f"annualised {what}volatility": lambda c: f"{c.annual_volatility:.2%}",
@@ -372,25 +354,29 @@ class Ranking(Reported):
             },
         ]
         if self.full:
-            measured = {h: _measure(*how) for h, how in _MEASURES.items() if how[0] in self.columns[0].measures}
-            half = len(measured) // 2
-            tables += [dict(list(measured.items())[:half]), dict(list(measured.items())[half:])]
+            known = [head for head, (name, _) in _MEASURES.items() if name in self.columns[0].measures]
+            half = len(known) // 2
+            tables += [
+                {head: partial(_measured, *_MEASURES[head]) for head in part} for part in (known[:half], known[half:])
+            ]
         return tables
 
     def to_dict(self) -> dict[str, Any]:
-        expected = {"expected_maximum": self.selection.expected_maximum}
-        words = {own.name: getattr(self, own.name) for own in fields(self) if own.name != "returns"}
-        words |= {
-            key: getattr(self.returns, key) for key in ("periods_per_year", "kind", "span", "convention", "notes")
+        of_table = ("periods_per_year", "kind", "span", "convention", "notes")
+        return {
+            **{own.name: getattr(self, own.name) for own in fields(self) if own.name != "returns"},
+            **{key: getattr(self.returns, key) for key in of_table},
+            "columns": self.table.records(),
+            "selection": asdict(self.selection),
+            "summary": self.conclusion,
+            "objective": self.objective.to_dict(),
+            "expected_maximum": self.selection.expected_maximum,
+            "annual_expected_maximum": self.annual_expected_maximum,
         }
-        words |= {"columns": self.table.records(), "selection": asdict(self.selection), "summary": self.conclusion}
-        words |= {"objective": self.objective.to_dict()}
-        return {**words, **expected, "annual_expected_maximum": self.annual_expected_maximum}
 
     @property
     def table(self) -> Table:
-        costs = self.returns.direction == "min"
-        return Table.of([column.costs() if costs else column.to_dict() for column in self.columns])
+        return Table.of([column.costs() if self.returns.costs else column.to_dict() for column in self.columns])
 
     def findings(self) -> Findings:
         summary = self.conclusion
@@ -411,12 +397,12 @@ def _years(years: float) -> str:
     return f"{years:,.0f}" if years >= 100 else f"{years:.1f}"
 
 
-def _measure(name: str, form: str) -> _Cell:
-    return lambda c: "{0:{form}} [{1:{form}}, {2:{form}}]".format(*c.measures[name], form=form)
+def _measured(name: str, form: str, c: Ranked) -> str:
+    return "{0:{form}} [{1:{form}}, {2:{form}}]".format(*c.measures[name], form=form)
 
 
-def _field(name: str, write: Callable[[float], str]) -> _Cell:
-    return lambda c: write(getattr(c, name))
+def _confidence_in(name: str, c: Ranked) -> str:
+    return _probability(getattr(c, name))
 
 
 def _lo(c: Ranked) -> str:

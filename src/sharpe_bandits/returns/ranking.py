@@ -113,7 +113,7 @@ def rank(
     from scipy.stats import false_discovery_control
 
     returns = table_of(source, reading)
-    costs = returns.direction == "min"
+    costs = returns.costs
     own = by if isinstance(by, Objective) else None
     name = "own" if own else one_of("by", by or ("mean-risk" if costs else "sharpe"), get_args(CriterionName))
     not_negative("aversion", aversion)
@@ -160,24 +160,19 @@ def rank(
     if not np.isfinite(value).all():
         column = returns.names[int((~np.isfinite(value)).argmax())]
         raise InvalidInputError(f"column {column!r} has no loss, so that its {name} is infinite; pass by='sharpe'")
-    resamples = {
-        "sharpe": (means - rate) / np.sqrt(variances),
-        "value": np.nan_to_num(drawn_value, nan=0.0, posinf=1e6),
-    }
     sharpe, se_iid, se = (
         each(f, rate) for f in (statistics.sharpe, statistics.sharpe_se_iid, statistics.sharpe_se_hac)
     )  # fmt: skip
     autocorrelation_p = each(statistics.autocorrelation_p)
     autocorrelated = autocorrelation_p <= statistics.TEST_LEVEL
     # blocks are of one length for all columns, too short for some: resamples vary as the robust standard error says
-    stretch = np.where(autocorrelated, se / resamples["sharpe"].std(axis=0), 1.0)
-    resamples["sharpe"] = sharpe + (resamples["sharpe"] - sharpe) * stretch
-    if name == "sharpe":
-        resamples["value"] = resamples["sharpe"]
+    sharpes = (means - rate) / np.sqrt(variances)
+    sharpes = sharpe + (sharpes - sharpe) * np.where(autocorrelated, se / sharpes.std(axis=0), 1.0)
+    values = sharpes if name == "sharpe" else np.nan_to_num(drawn_value, nan=0.0, posinf=1e6)
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
-    low, high = ({key: np.quantile(values, end, axis=0) for key, values in resamples.items()} for end in ends)
-    error = max(_quantile_error(resamples["sharpe"], end) for end in ends)
-    first = np.bincount(resamples["value"].argmax(axis=1), minlength=x.shape[1])
+    (sharpe_low, sharpe_high), (low, high) = (np.quantile(drawn, ends, axis=0) for drawn in (sharpes, values))
+    error = max(_quantile_error(sharpes, end) for end in ends)
+    first = np.bincount(values.argmax(axis=1), minlength=x.shape[1])
 
     by_lo = [statistics.lo_and_influence(column[~np.isnan(column)], q, rate) for column in x.T]
     lo = np.array([ratio for ratio, _ in by_lo])
@@ -190,14 +185,14 @@ def rank(
         "mean": mean, "volatility": np.sqrt(variance), "annual_mean": mean * q,
         "annual_volatility": np.sqrt(variance * q),
         "drawdown": statistics.by_column(statistics.drawdown, returns.values), "sharpe": sharpe,
-        "sharpe_low": low["sharpe"], "sharpe_high": high["sharpe"], "se": se, "se_iid": se_iid,
+        "sharpe_low": sharpe_low, "sharpe_high": sharpe_high, "se": se, "se_iid": se_iid,
         "annual_sharpe_robust": lo, "annual_sharpe_robust_low": lo - lo_half, "annual_sharpe_robust_high": lo + lo_half,
         "autocorrelation": each(statistics.autocorrelation),
         "autocorrelation_p": autocorrelation_p,
         **{f"psr{kind}": statistics.probabilistic_sharpe(sharpe, error) for kind, error in psr.items()},
         **{f"dsr{kind}": statistics.probabilistic_sharpe(sharpe, error, maximum) for kind, error in psr.items()},
     }  # fmt: skip
-    scaled = [measure.factor * numbers for numbers in (value, low["value"], high["value"])]
+    scaled = [measure.factor * numbers for numbers in (value, low, high)]
     numbers |= {"value": scaled[0], "value_low": np.minimum(*scaled[1:]), "value_high": np.maximum(*scaled[1:])}
     numbers["fdr"] = false_discovery_control(np.clip(1 - numbers["psr_robust"], 0, 1))
     for key in ("sharpe", "sharpe_low", "sharpe_high", "se", "se_iid"):
@@ -213,9 +208,8 @@ def rank(
     if true_or_false("full", full):
         rows_of_paths = np.concatenate(list(resampled_paths(len(x), block, replications, seed)))
         counts_of_rows = counts_of(rows_of_paths)
-        benchmark = returns.hurdle is not None and returns.hurdle.kind == "benchmark"
         beside = [
-            measures(returns.values[:, k], column - rate, rows_of_paths, counts_of_rows, confidence, q, benchmark)
+            measures(returns.values[:, k], column - rate, rows_of_paths, counts_of_rows, confidence, q, returns.active)
             for k, column in enumerate(x.T)
         ]
     order = np.argsort(-value, kind="stable")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -123,18 +123,31 @@ class Returns:
     @property
     def convention(self) -> str:
         """Scale of the returns and how they are annualised, in words; shown with every figure."""
-        what = "simple returns per period, 0.01 = 1%"
-        if self.direction == "min":
-            what = "costs per period, 0.0001 = 1 basis point"
+        what = "costs per period, 0.0001 = 1 basis point" if self.costs else "simple returns per period, 0.01 = 1%"
         return f"{what}; {self.periods_per_year:g} periods per year"
 
     @property
     def span(self) -> str:
         """Number of rows, first and last date."""
-        rows = f"{len(self.values):,} {'costs' if self.direction == 'min' else 'returns'}"
+        rows = f"{len(self.values):,} {'costs' if self.costs else 'returns'}"
         if self.dates is None:
             return rows
         return f"{rows}, {dates_of.in_words(self.dates[0])} to {dates_of.in_words(self.dates[-1])}"
+
+    @property
+    def costs(self) -> bool:
+        """Whether the source held costs."""
+        return self.direction == "min"
+
+    @property
+    def active(self) -> bool:
+        """Whether returns above a benchmark are evaluated, whose Sharpe ratio is called information ratio."""
+        return self.hurdle is not None and self.hurdle.kind == "benchmark"
+
+    def facts(self, data: str, of_result: Mapping[str, str]) -> dict[str, str]:
+        """Settings of a result in words: the data, what the result adds, and what was done to the data."""
+        facts = {"data": data, "scale": self.convention, **of_result, "data preparation": "; ".join(self.notes)}
+        return {name: words for name, words in facts.items() if words}
 
     @property
     def counts(self) -> np.ndarray:

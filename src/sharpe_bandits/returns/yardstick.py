@@ -47,15 +47,14 @@ class Yardstick:
     @classmethod
     def of(cls, returns: Returns, rate: float, by: JudgedBy | None, aversion: float) -> Yardstick:
         """The yardstick for a table: mean and risk for costs, otherwise the Sharpe ratio unless ``by`` says so."""
-        costs = returns.direction == "min"
+        costs = returns.costs
         by = one_of("by", ("mean-risk" if costs else "sharpe") if by is None else by, ("sharpe", "mean-risk"))
         if costs and by == "sharpe":
             raise InvalidInputError(
                 "by='sharpe' rewards risk where every mean is below 0, as for costs; pass by='mean-risk'"
             )
         risk = not_negative("aversion", aversion) if by == "mean-risk" else None
-        active = returns.hurdle is not None and returns.hurdle.kind == "benchmark"
-        return cls(rate, risk, returns.periods_per_year, costs, active)
+        return cls(rate, risk, returns.periods_per_year, costs, returns.active)
 
     @property
     def factor(self) -> float:
