@@ -38,8 +38,8 @@ def passed(case: tuple[int, int, float, int], samples: int) -> np.ndarray:
         chosen = statistics.selection(x, tried)
         levels = [
             statistics.probabilistic_sharpe(sharpe, se).max(),
-            statistics.deflated_sharpe(sharpe, se, trials=tried, variance=chosen.given).max(),
-            statistics.deflated_sharpe(sharpe, se, trials=tried, variance=chosen.variance).max(),
+            statistics.probabilistic_sharpe(sharpe, se, statistics.expected_maximum(tried, chosen.given)).max(),
+            statistics.probabilistic_sharpe(sharpe, se, statistics.expected_maximum(tried, chosen.variance)).max(),
         ]
         found.append([*(level > PASSES for level in levels), chosen.effective])
     return np.mean(found, axis=0)
@@ -58,7 +58,7 @@ def passed_if_autocorrelated(rows: int, samples: int) -> np.ndarray:
         iid, robust = statistics.sharpe_se_iid(x), statistics.sharpe_se_hac(x)
         shown = np.where(statistics.autocorrelation_p(x) <= statistics.TEST_LEVEL, robust, iid)
         levels = (
-            statistics.deflated_sharpe(statistics.sharpe(x), se, trials=100, variance=variance)
+            statistics.probabilistic_sharpe(statistics.sharpe(x), se, statistics.expected_maximum(100, variance))
             for se in (iid, robust, shown)
         )
         found.append([level.max() > PASSES for level in levels])

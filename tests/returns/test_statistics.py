@@ -193,8 +193,12 @@ def test_deflated_sharpe_ratio_of_its_authors():
     sharpe, variance = 2.5 / math.sqrt(250), 0.5 / 250
     se = statistics.se_from_moments(sharpe, 1250, -3, 10)
     assert statistics.expected_maximum(100, variance) == pytest.approx(0.1132, abs=5e-5)
-    assert statistics.deflated_sharpe(sharpe, se, trials=100, variance=variance) == pytest.approx(0.9004, abs=5e-5)
-    assert statistics.deflated_sharpe(sharpe, se, trials=46, variance=variance) == pytest.approx(0.9505, abs=5e-5)
+    assert statistics.probabilistic_sharpe(sharpe, se, statistics.expected_maximum(100, variance)) == pytest.approx(
+        0.9004, abs=5e-5
+    )
+    assert statistics.probabilistic_sharpe(sharpe, se, statistics.expected_maximum(46, variance)) == pytest.approx(
+        0.9505, abs=5e-5
+    )
     normal = statistics.se_from_moments(sharpe, 1250)
     assert statistics.deflated_sharpe(sharpe, normal, trials=88, variance=variance) == pytest.approx(0.9505, abs=5e-5)
 
@@ -426,9 +430,8 @@ def test_intervals_of_lo_hold_the_true_ratio(rows, q, phi, annual):
 def test_the_influence_on_lo():
     x = np.random.default_rng(9).normal(0.1, 1.0, 300)
     x[1:] += 0.5 * x[:-1]
-    ratio, influence = statistics.lo_and_influence(x, 12)
+    _, influence = statistics.lo_and_influence(x, 12)
     assert influence.mean() == pytest.approx(0.0, abs=1e-12)
-    assert statistics.annualised_by_lo(x, 12) == ratio
     # without autocorrelations it is the influence on the Sharpe ratio
     np.testing.assert_allclose(statistics.lo_and_influence(x, 1.0)[1], statistics.influence(x), rtol=1e-12)
 
@@ -525,32 +528,3 @@ class TestOverfitting:
         assert np.mean(without) == pytest.approx(0.5, abs=4 * np.std(without) / 40**0.5)
         x[:, 3] += 0.004
         assert statistics.backtest_overfitting(x) < 0.01
-
-
-def test_clustered_trials():
-    """Twelve variants of four ideas are four trials; jsharpe finds the same clusters."""
-    g = np.random.default_rng(2)
-    ideas = g.normal(0, 0.01, (600, 4))
-    x = np.repeat(ideas, 3, axis=1) + g.normal(0, 0.004, (600, 12))
-    labels = statistics.clusters(x)
-    assert [sorted(np.flatnonzero(labels == labels[k]).tolist()) for k in (0, 3, 6, 9)] == [
-        [0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11],
-    ]  # fmt: skip
-    table = {f"v{k}": x[:, k] for k in range(12)}
-    options = {"kind": "returns", "periods_per_year": 252, "replications": 100}
-    ranking = sb.rank(table, trials="clusters", **options)
-    assert ranking.trials == 4
-    assert "4 clusters of 12 columns" in ranking.settings()["trials"]
-    assert ranking.annual_expected_maximum < sb.rank(table, trials=48, **options).annual_expected_maximum
-    with pytest.raises(sb.errors.InvalidInputError, match="three columns or more"):
-        sb.rank({"A": x[:, 0], "B": x[:, 3]}, trials="clusters", **options)
-
-
-def test_clusters_against_jsharpe():
-    jsharpe = pytest.importorskip("jsharpe")
-    np.random.seed(1)  # noqa: NPY002  (jsharpe has no other seed)
-    g = np.random.default_rng(2)
-    x = np.repeat(g.normal(size=(600, 4)), 3, axis=1) + 0.4 * g.normal(size=(600, 12))
-    matrix = np.corrcoef(x, rowvar=False)
-    np.fill_diagonal(matrix, 1.0)
-    assert jsharpe.number_of_clusters(matrix, retries=5, max_clusters=8)[0] == statistics.clusters(x).max() + 1

@@ -137,28 +137,24 @@ class Plan(Reported):
             "problem": self.problem.to_dict(),
             "conventions": self.problem.conventions(),
             "target": self.target,
-            "needs": [
-                {
-                    "policy": need.policy,
-                    "recommended": need.recommended,
-                    "rounds": need.rounds and vars(need.rounds),
-                    "years": need.rounds and {k: self.years(v) for k, v in vars(need.rounds).items()},
-                    "check": {
-                        "budget": need.check.budget,
-                        "runs": need.check.runs,
-                        "loss": need.check.loss,
-                        **vars(need.check.error),
-                    },
-                    "agrees": need.agrees,
-                }
-                for need in self.needs
-            ],
+            "needs": [self._need(need) for need in self.needs],
             "periods_if_all_arms_are_seen": at_once and vars(at_once),
             "points": self.rows(),
             "seed": self.seed,
             "runs": self.runs,
             "max_budget": self.max_budget,
             "versions": versions(),
+        }
+
+    def _need(self, need: Need) -> dict[str, Any]:
+        check = need.check
+        return {
+            "policy": need.policy,
+            "recommended": need.recommended,
+            "rounds": need.rounds and vars(need.rounds),
+            "years": need.rounds and {key: self.years(value) for key, value in vars(need.rounds).items()},
+            "check": {"budget": check.budget, "runs": check.runs, "loss": check.loss, **vars(check.error)},
+            "agrees": need.agrees,
         }
 
     @property

@@ -59,18 +59,15 @@ class BestArmProblem:
         the arms, named; a reward is the return of one period
     periods_per_year : float
         used to annualise Sharpe ratios and volatilities
-    objective : Objective
-        what "best" means
+    objective, shown : Objective and Criterion
+        what "best" means; and what is shown of arms, and tolerance and expected loss are about
     rewards : str
         how rewards are drawn, as text for the headline of a plan
-    shown : Criterion
-        what is shown of arms, and what tolerance and expected loss are about
     tolerance : float, optional
         largest shortfall of the value shown at which an arm is still a right choice
-    table : numpy.ndarray | None, optional
-        (rows, columns) excess returns from which the arms were estimated, if any
-    block : float | None, optional
-        mean length of the resampled blocks of rows when every arm is seen, if there is a table
+    table, block : numpy.ndarray | None and float | None, optional
+        (rows, columns) excess returns from which the arms were estimated, if any, and the mean length of the blocks of
+        rows that are resampled when every arm is seen
     notes, remarks : tuple[str, ...], optional
         what was done to a table when it was read, and what is doubtful about it
     correlation : float, optional
@@ -140,18 +137,17 @@ class BestArmProblem:
                 f"correlation is that of every arm with the benchmark, from 0 to below 1, got {shown(correlation)}"
             )
         ratios = numbers("sharpes", sharpes, 1)
-        periods = _periods(periods_per_year)
+        periods = positive("periods_per_year", periods_per_year, "252 for daily returns, 12 for monthly ones")
         _at_least_two(len(ratios), "sharpes")
         volatilities = np.asarray(volatility, object)
-        if volatilities.ndim == 0:
-            volatilities = np.full(len(ratios), volatility, object)
-        if volatilities.shape != ratios.shape:
+        if volatilities.ndim and volatilities.shape != ratios.shape:
             raise InvalidInputError(
                 f"there are {len(ratios)} arms and {volatilities.size} volatilities; give one, or one per arm"
             )
-        yearly = [positive(f"volatility of arm {k + 1}", v) for k, v in enumerate(volatilities.tolist())]
+        each = np.broadcast_to(volatilities, ratios.shape).tolist()
+        yearly = [positive(f"volatility of arm {k}", v) for k, v in enumerate(each, 1)]
         arms = [Normal(s * v / periods, variance=v * v / periods) for s, v in zip(ratios.tolist(), yearly, strict=True)]
-        names = [f"arm {k + 1}" for k in range(len(arms))]
+        names = [f"arm {k}" for k in range(1, len(arms) + 1)]
         how = "normal rewards, independent over time and between arms"
         if correlation:
             how = (
@@ -216,14 +212,14 @@ class BestArmProblem:
             how a table is read; see :func:`read_returns`
         """
         returns = table_of(source, reading)
-        costs = returns.direction == "min"
+        costs = returns.costs
         by: CriterionName | Objective = ("mean-risk" if costs else "sharpe") if objective is None else objective
         _at_least_two(len(returns.names), "columns")
-        if not returns.complete and true_or_false("bootstrap", bootstrap):
+        if true_or_false("bootstrap", bootstrap) and not returns.complete:
             raise InvalidInputError(
                 "bootstrap=True needs columns with the same history, whose rows are resampled together; leave it out"
             )
-        periods = _periods(returns.periods_per_year)
+        periods = returns.periods_per_year
         rate = returns.rate(annual_risk_free, risk_free_per_period)
         excess = returns.excess - rate
         columns = [column[~np.isnan(column)] for column in excess.T]
@@ -235,11 +231,9 @@ class BestArmProblem:
                     "it out"
                 )
         rows = len(excess)
-        if block is not None:
-            block = check_block(block, rows)
-        else:
-            block = block_length(excess) if rows >= LEAST_FOR_BLOCKS and returns.complete else 1.0
-        if true_or_false("bootstrap", bootstrap):
+        enough = rows >= LEAST_FOR_BLOCKS and returns.complete
+        block = check_block(block, rows) if block is not None else block_length(excess) if enough else 1.0
+        if bootstrap:
             together = block > 1
             arms: Sequence[Arm] = resampled(excess, block=block if together else None, jointly=together).arms
         else:
@@ -250,9 +244,12 @@ class BestArmProblem:
             raise InvalidInputError(
                 f"objective={by!r} rewards risk where every mean is below 0, as for costs; pass objective='mean-risk'"
             )
-        how = _drawn(rows, block, bootstrap)
-        if judged[0].has_feature:
-            how = how.replace("independent normal rewards", "independent normal estimates of each column's value")
+        dependence = "autocorrelation and correlation between arms" if block > 1 else "correlation between arms"
+        form = f"in blocks of {block:.3g} on average" if block > 1 else "one by one"
+        how = f"the table's {rows:,} rows, resampled {form} and jointly for all arms, which preserves {dependence}"
+        if not bootstrap:
+            estimates = "estimates of each column's value" if judged[0].has_feature else "rewards"
+            how = f"if every arm is seen, {how}; if one is seen at a time, independent normal {estimates}"
         problem = cls._of(arms, returns.names, periods, judged, how, tolerance, bootstrap and block > 1, columns)
         remarks = (*(returns.losses(rate, "pass objective='mean-risk'") if risky else ()), *returns.remarks)
         if not returns.complete:  # rows cannot be resampled
@@ -332,10 +329,6 @@ class BestArmProblem:
         return self.shown.factor * self.true_values(self.shown.objective)
 
     @property
-    def value_name(self) -> str:
-        return self.shown.name
-
-    @property
     def objective_name(self) -> str:
         if self.shown.name != _RATIO:
             return self.shown.name
@@ -402,12 +395,8 @@ class BestArmProblem:
         return [SequentialHalving(goal), SuccessiveRejects(goal), UniformSampling(goal)]
 
     def conventions(self) -> list[str]:
-        volatilities = self.volatilities
-        stated = (
-            f"{volatilities[0]:.4g}"
-            if np.allclose(volatilities, volatilities[0])
-            else f"{volatilities.min():.4g} to {volatilities.max():.4g}"
-        )
+        low, high = self.volatilities.min(), self.volatilities.max()
+        stated = f"{self.volatilities[0]:.4g}" if np.allclose(low, high) else f"{low:.4g} to {high:.4g}"
         if self.shown.name == _RATIO:
             formula = "m·|m| / (L + v)" if isinstance(self.objective, RSSR) else "m / (L + √v)"
             best = (
@@ -415,25 +404,22 @@ class BestArmProblem:
                 f"period, L = {self.objective.arguments()[0]:.4g}. {self._order()}"
             )
         else:
-            order = "smallest" if self.shown.factor < 0 else "largest"
-            best = f"Best is the arm with the {order} {self.value_name}."
-        return [
-            f"{self.K} arms with {self.value_name} of {self._listed()}, annualised volatility {stated}, "
+            best = f"Best is the arm with the {'smallest' if self.shown.factor < 0 else 'largest'} {self.shown.name}."
+        sentences = [
+            f"{self.K} arms with {self.shown.name} of {self._listed()}, annualised volatility {stated}, "
             f"{self.periods_per_year:g} periods per year. A reward is the return of one period.",
             best,
-            *(
-                [
-                    f"Any arm whose {self.value_name} is within {self.tolerance:g} of the best one's is a right "
-                    f"choice: {len(self.right)} of the {self.K}."
-                ]
-                if self.tolerance
-                else []
-            ),
-            *([_ESTIMATES] if self.table is not None else []),
-            *([_ASYMPTOTIC] if self.asymptotic is not None else []),
+            (
+                f"Any arm whose {self.shown.name} is within {self.tolerance:g} of the best one's is a right choice: "
+                f"{len(self.right)} of the {self.K}."
+            )
+            * bool(self.tolerance),
+            _ESTIMATES * (self.table is not None),
+            _ASYMPTOTIC * (self.asymptotic is not None),
             "A round is one period, in which only the reward of the chosen arm is seen.",
-            *([f"When the table was read: {'; '.join(self.notes)}."] if self.notes else []),
+            f"When the table was read: {'; '.join(self.notes)}." * bool(self.notes),
         ]
+        return [sentence for sentence in sentences if sentence]
 
     def _order(self) -> str:
         """Whether the objective orders arms differently from their Sharpe ratios, in a sentence."""
@@ -464,7 +450,7 @@ class BestArmProblem:
             "names": list(self.names),
             "sharpes": self.sharpes.tolist(),
             "values": self.values.tolist(),
-            "value_name": self.value_name,
+            "value_name": self.shown.name,
             "volatilities": self.volatilities.tolist(),
             "periods_per_year": self.periods_per_year,
             "objective": self.objective.to_dict(),
@@ -475,20 +461,6 @@ class BestArmProblem:
             "right": [self.names[k] for k in self.right],
             "best": [self.names[k] for k in self.best],
         }
-
-
-def _drawn(rows: int, block: float, bootstrap: bool) -> str:
-    form, dependence = "one by one", "correlation between arms"
-    if block > 1:
-        form, dependence = f"in blocks of {block:.3g} on average", "autocorrelation and correlation between arms"
-    every = f"the table's {rows:,} rows, resampled {form} and jointly for all arms, which preserves {dependence}"
-    if bootstrap:
-        return every
-    return f"if every arm is seen, {every}; if one is seen at a time, independent normal rewards"
-
-
-def _periods(value: float) -> float:
-    return positive("periods_per_year", value, "252 for daily returns, 12 for monthly ones")
 
 
 def _at_least_two(count: int, what: str) -> None:

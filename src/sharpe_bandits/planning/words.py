@@ -128,7 +128,7 @@ def remarks(plan: Plan) -> list[str]:
         f"{independent}"
     )
     said.append(
-        f"Expected loss: how much worse than the best arm the chosen one is, in {problem.value_name}, on average over "
+        f"Expected loss: how much worse than the best arm the chosen one is, in {problem.shown.name}, on average over "
         "runs."
     )
     if plan.too_small:

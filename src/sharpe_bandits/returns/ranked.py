@@ -260,7 +260,6 @@ class Ranking(Reported):
         )
         rest = chosen.trials - given
         aside = f" ({rest:,} not given, assumed to be independent)" if rest > 0 else ""
-        aside = f" clusters of {given:,} columns" if rest < 0 else aside
         by_chance = self.given_sd is None and chosen.given <= chosen.sampling
         source = f"observed among the columns; chance alone gives {sampling:.2f}"
         if by_chance:

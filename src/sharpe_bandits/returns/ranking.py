@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def rank(
     risk_free_per_period: float | None = None,
     by: CriterionName | Objective | None = None,
     aversion: float = 1.0,
-    trials: int | Literal["clusters"] | None = None,
+    trials: int | None = None,
     trials_sd: float | None = None,
     confidence: float = 0.95,
     replications: int = 2000,
@@ -79,11 +79,9 @@ def rank(
         hurdle
     aversion : float, optional
         mean that a unit of standard deviation is worth, for "mean-risk"
-    trials : int | Literal['clusters'] | None, optional
+    trials : int | None, optional
         number of strategies tried, discarded ones included; by default the number of columns, which are then assumed to
-        be all of them. The correlation of trials is estimated from the columns (:func:`statistics.selection`).
-        "clusters": variants of the same idea count once; columns are clustered by correlation
-        (:func:`statistics.clusters`), and each cluster is a trial
+        be all of them. The correlation of trials is estimated from the columns (:func:`statistics.selection`)
     trials_sd : float | None, optional
         standard deviation of annualised Sharpe ratios among all trials, if known
     confidence : float, optional
@@ -132,15 +130,7 @@ def rank(
             f"usually about 0.5; pass at most {LARGEST_SHARPE}"
         )
     trials_variance = None if trials_sd is None else float(trials_sd) ** 2 / q
-    if trials == "clusters":
-        if not returns.complete or x.shape[1] < 3:
-            raise InvalidInputError(
-                "trials='clusters' needs three columns or more, with the same history; read the table with "
-                "missing='drop', or pass the number of trials"
-            )
-        selection = statistics.selection(statistics.clustered(x), None, trials_variance, rate)
-    else:
-        selection = statistics.selection(x, trials, trials_variance, rate)
+    selection = statistics.selection(x, trials, trials_variance, rate)
 
     def each(estimate: Callable[..., Any], *more: Any) -> np.ndarray:
         return statistics.by_column(lambda own: estimate(own, *more), x)

@@ -23,9 +23,7 @@ References
        covariance matrix estimator. Econometrica 60(4).
 .. [12] J. C. Escanciano and I. N. Lobato (2009). An automatic portmanteau test for serial correlation. J. Econometrics
        151(2).
-.. [13] M. López de Prado and M. J. Lewis (2019). Detection of false investment strategies using unsupervised learning
-       methods. Quantitative Finance 19(9).
-.. [14] D. N. Politis and J. P. Romano (1995). Bias-corrected nonparametric spectral estimation. J. Time Series Analysis
+.. [13] D. N. Politis and J. P. Romano (1995). Bias-corrected nonparametric spectral estimation. J. Time Series Analysis
        16(1).
 """
 
@@ -123,24 +121,15 @@ def annualised(sharpe: Any, periods_per_year: float, autocorrelations: Sequence[
     return sharpe * (q / math.sqrt(scale))
 
 
-def annualised_by_lo(x: Any, periods_per_year: float, risk_free_per_period: float = 0.0) -> Any:
-    """Annualised Sharpe ratio that allows for autocorrelation of returns (Lo's [1]).
-
-    The number of autocorrelations follows the rule of Newey and West [4], but stays below the periods per year: a year
-    of daily returns has far more lags than can be estimated. The first half of them have weight 1, from there it falls
-    to 0 (a flat-top window [14]): weights that fall from the first lag on, as Bartlett's do, leave a bias. So does the
-    variance of the factor that annualises, which is corrected to first order.
-    """
-    return _one_by_one(lambda own: lo_and_influence(own, periods_per_year, risk_free_per_period)[0], _series(x))
-
-
 def lo_and_influence(
     x: np.ndarray, periods_per_year: float, risk_free_per_period: float = 0.0
 ) -> tuple[float, np.ndarray]:
-    """Lo's annualised Sharpe ratio of a series, and the contribution of each return to it, to first order.
+    """Annualised Sharpe ratio of a series that allows for autocorrelation (Lo's [1]), and its influence function.
 
-    The contributions are those to the Sharpe ratio times the factor that annualises, and those to the
-    autocorrelations times the derivatives of that factor.
+    The number of autocorrelations follows the rule of Newey and West [4], but stays below the periods per year: a year
+    of daily returns has far more lags than can be estimated. The first half of them have weight 1, from there it falls
+    to 0 (a flat-top window [13]): weights that fall from the first lag on, as Bartlett's do, leave a bias. So does the
+    variance of the factor that annualises, which is corrected to first order.
     """
     q, z, own = periods_per_year, (x - x.mean()) / x.std(), sharpe(x, risk_free_per_period)
     lags = min(max(_lags(x), _first_lags(len(x))), math.ceil(q) - 1)
@@ -244,21 +233,20 @@ def per_period(rate: float, periods_per_year: float) -> float:
 
 def risk_free_rate(annual_risk_free: float, risk_free_per_period: float | None, periods_per_year: float) -> float:
     """The risk-free rate per period, from the annual one or as given; implausible rates are rejected."""
+    annual, q = finite("annual_risk_free", annual_risk_free), positive("periods_per_year", periods_per_year)
     if risk_free_per_period is None:
-        annual = finite("annual_risk_free", annual_risk_free)
         if not -LARGEST_RATE < annual <= LARGEST_RATE:
             raise InvalidInputError(
                 f"annual_risk_free is an annual rate, and {annual_risk_free!r} would be {100 * annual:g}% per year; "
                 "0.02 is 2%"
             )
-        return per_period(annual, periods_per_year)
-    if annual_risk_free != 0:
+        return per_period(annual, q)
+    if annual != 0:
         raise InvalidInputError(
             f"give annual_risk_free={annual_risk_free!r}, the annual rate, or "
             f"risk_free_per_period={risk_free_per_period!r}, not both"
         )
     rate = finite("risk_free_per_period", risk_free_per_period)
-    q = positive("periods_per_year", periods_per_year)
     if not -LARGEST_RATE < rate <= LARGEST_RATE or abs(math.log1p(rate)) * q > math.log1p(LARGEST_RATE):
         with np.errstate(over="ignore"):
             yearly = 100 * np.expm1(q * np.log1p(max(rate, -0.99)))
@@ -325,16 +313,6 @@ def expected_maximum(trials: int, variance: float) -> float:
     return math.sqrt(variance) * _maximum(trials) if whole("trials", trials, 1) > 1 else 0.0
 
 
-def deflated_sharpe(sharpe: Any, se: Any, *, trials: int, variance: float) -> Any:
-    """Confidence that a Sharpe ratio is above 0, given that it is the best of several trials [6].
-
-    It is the probabilistic Sharpe ratio with :func:`expected_maximum` as its benchmark. ``trials`` counts all trials,
-    discarded ones included; ``variance`` is that of their Sharpe ratios, which is smaller if the trials are correlated
-    (:func:`selection`).
-    """
-    return probabilistic_sharpe(sharpe, se, expected_maximum(trials, variance))
-
-
 @dataclass(frozen=True)
 class Selection:
     """The trials that the deflated Sharpe ratio allows for; made by :func:`selection`.
@@ -386,44 +364,6 @@ def selection(
     sampling = float((1 - correlation) * max(inflation.mean(), 1.0) * (1 / (counts - 1)).mean())
     largest = max(given, sampling) if variance is None else not_negative("variance", variance)
     return Selection(trials, _effective(trials, correlation), correlation, largest, given, sampling)
-
-
-def clusters(x: Any) -> np.ndarray:
-    """Number of the cluster of each column, by the correlation of returns [13].
-
-    Columns are merged by average linkage of the distances √((1 − ρ)/2). The number of clusters is the one with the
-    largest mean of silhouettes over their standard deviation.
-    """
-    from scipy.cluster.hierarchy import fcluster, linkage
-    from scipy.spatial.distance import squareform
-
-    distance = np.sqrt((1 - np.clip(np.nan_to_num(correlations(x)), -1, 1)) / 2)
-    np.fill_diagonal(distance, 0.0)
-    count = len(distance)
-    if count < 3:
-        return np.arange(count)
-    tree = linkage(squareform((distance + distance.T) / 2, checks=False), "average")
-    best, chosen = -math.inf, np.zeros(count, int)
-    for number in range(2, count):
-        labels = fcluster(tree, number, "maxclust") - 1
-        members = np.eye(labels.max() + 1)[labels]
-        size = members.sum(axis=0)
-        within = np.take_along_axis(distance @ members, labels[:, None], axis=1)[:, 0] / np.maximum(size[labels] - 1, 1)
-        apart = np.where(members > 0, np.inf, distance @ members / size).min(axis=1)
-        score = np.where(size[labels] > 1, (apart - within) / np.maximum(np.maximum(apart, within), 1e-12), 0.0)
-        quality = float(score.mean() / max(score.std(), 1e-12))
-        if quality > best:
-            best, chosen = quality, labels
-    return chosen
-
-
-def clustered(x: Any) -> np.ndarray:
-    """Returns of each cluster of columns: those of its columns in parts that are inverse to their variances."""
-    x = _series(x)
-    labels = clusters(x)
-    weights = 1 / np.nanvar(x, axis=0)
-    parts = [x[:, labels == k] * weights[labels == k] / weights[labels == k].sum() for k in range(labels.max() + 1)]
-    return np.column_stack([part.sum(axis=1) for part in parts])
 
 
 def _effective(trials: int, correlation: float) -> float:

@@ -164,13 +164,6 @@ class Returns:
         values = self.values[:, self.names.index(column) if isinstance(column, str) else column]
         return np.asarray(values[~np.isnan(values)])
 
-    def common(self) -> Returns:
-        """The rows in which every column has a return."""
-        whole = ~np.isnan(self.values).any(axis=1)
-        dates = None if self.dates is None else self.dates[whole]
-        hurdle = self.hurdle and replace(self.hurdle, values=self.hurdle.values[whole])
-        return replace(self, values=self.values[whole], dates=dates, hurdle=hurdle)
-
     def __len__(self) -> int:
         return len(self.values)
 
@@ -280,19 +273,21 @@ def read_returns(
     >>> read_returns(prices, kind="prices", periods_per_year=252).values[0]
     array([0.02, 0.01])
     """
-    one_of("kind", kind, get_args(Kind))
-    remedy = "252 for trading days, 52 for weeks, 12 for months"
-    periods_per_year = positive("periods_per_year", periods_per_year, remedy)
-    if one_of("direction", direction, get_args(Direction)) == "min" and kind not in ("returns", "pnl"):
+    for name, value, choices in (
+        ("kind", kind, Kind), ("direction", direction, Direction), ("missing", missing, Missing),
+        ("duplicates", duplicates, Duplicates), ("unsorted", unsorted, Unsorted), ("timezones", timezones, TimeZones),
+        ("constant", constant, Constant), ("risk_free_quote", risk_free_quote, Quote),
+    ):  # fmt: skip
+        one_of(name, value, get_args(choices))
+    periods_per_year = positive(
+        "periods_per_year", periods_per_year, "252 for trading days, 52 for weeks, 12 for months"
+    )
+    costs = direction == "min"
+    if costs and kind not in ("returns", "pnl"):
         raise InvalidInputError(
             f"direction='min' is for costs, which are kind='returns' (a share of what is traded) or 'pnl' "
             f"(money, with capital=), not {kind!r}"
         )
-    for name, value, choices in (
-        ("missing", missing, Missing), ("duplicates", duplicates, Duplicates), ("unsorted", unsorted, Unsorted),
-        ("timezones", timezones, TimeZones), ("constant", constant, Constant),
-    ):  # fmt: skip
-        one_of(name, value, get_args(choices))
     if scale is not None:
         scale = positive("scale", scale, "0.01 for per cent")
         if kind in ("prices", "price-relatives", "pnl") and scale != 1:
@@ -309,7 +304,6 @@ def read_returns(
         raise InvalidInputError(f"columns must be a list of names, got {shown(columns)}; pass [{shown(columns)}]")
 
     dates_of.check_form(date_format)
-    one_of("risk_free_quote", risk_free_quote, get_args(Quote))
     if risk_free_series is not None and benchmark is not None:
         raise InvalidInputError(
             "give risk_free_series= or benchmark=, not both: returns are evaluated against one of them"
@@ -341,8 +335,8 @@ def read_returns(
     cleaning.check_finite(draft)
     cleaning.close_gaps(draft, missing, kind)
     prices, named = draft.values if kind == "prices" else None, draft.names
-    plausibility.refuse_levels(draft, kind, direction == "min")
-    if direction == "min":
+    plausibility.refuse_levels(draft, kind, costs)
+    if costs:
         draft.values = 0.0 - draft.values
         draft.notes.append("took the numbers as costs")
     cleaning.convert(draft, scale, kind, capital)
@@ -351,7 +345,7 @@ def read_returns(
     cleaning.check_variation(draft, constant)
     if prices is not None:
         prices = prices[:, [name in draft.names for name in named]]
-    remarks = tuple(plausibility.remarks(draft, kind, periods_per_year, prices, scale, direction == "min"))
+    remarks = tuple(plausibility.remarks(draft, kind, periods_per_year, prices, scale, costs))
     hurdle = None
     if against is not None:
         if hurdle_column:
@@ -371,18 +365,18 @@ def read_returns(
                 f"a benchmark or series of rates must be one column, got {listed(series.names)}; name one of the "
                 "table's columns, or give a table with one column"
             )
-        if risk_free_series is None:
-            series.keep(~np.isnan(series.values[:, 0]))
-            series.values = series.values if direction == "max" else 0.0 - series.values
-            cleaning.convert(series, scale, kind, capital)
-        else:
+        if risk_free_series is not None:
             series.values = _rates(series, risk_free_quote, periods_per_year)
+        else:
+            series.keep(~np.isnan(series.values[:, 0]))
+            series.values = 0.0 - series.values if costs else series.values
+            cleaning.convert(series, scale, kind, capital)
         hurdle = _hurdle(draft, series, risk_free_series is None, bool(hurdle_column), missing)
     draft.values.flags.writeable = False
     notes = tuple(draft.notes)
-    per_year = float(periods_per_year)
     return Returns(
-        tuple(draft.names), draft.values, draft.dates, per_year, kind, notes, remarks, hurdle, direction, draft.zone
+        tuple(draft.names), draft.values, draft.dates, float(periods_per_year), kind, notes, remarks, hurdle, direction,
+        draft.zone,
     )  # fmt: skip
 
 

@@ -13,6 +13,8 @@ _QUESTION = {
     "--by": "criterion (sharpe; mean-risk for costs)",
     "--aversion A": "mean that a unit of standard deviation is worth, for mean-risk",
     "--L": "regulariser of RSSR, in units of variance per period (a tenth of the smallest variance of a column)",
+    "--trials N": "number of strategies tried, discarded ones included (number of columns)",
+    "--trials-sd SD": "standard deviation of annualised Sharpe ratios among trials (the larger of observed and chance)",
 }
 
 
@@ -23,20 +25,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write ranking.html, .csv, .json, .svg and .png")
     group = parser.add_argument_group("question")
     add_options(group, rank, _QUESTION)
-    group.add_argument("--trials", type=_trials, metavar="N", help="number of strategies tried, discarded ones "
-                    "included; or clusters, if columns are variants (number of columns)")  # fmt: skip
-    spread = "standard deviation of annualised Sharpe ratios among all trials (the larger of observed and chance)"
-    add_options(group, rank, {"--trials-sd SD": spread})
     data.add(parser)
     data.add_bootstrap(parser, rank)
     parser.set_defaults(do=_rank)
-
-
-def _trials(text: str) -> int | str:
-    return text if text == "clusters" else int(text)
-
-
-_trials.__name__ = "int"  # in messages
 
 
 def _rank(options: argparse.Namespace) -> None:
