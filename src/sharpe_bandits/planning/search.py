@@ -147,22 +147,19 @@ def _enough(target: float, precision: float) -> int:
     from scipy.special import ndtri
 
     score = float(ndtri(target))
-    slope = (
-        math.exp(-(score**2) / 2) / math.sqrt(2 * math.pi) * abs(score) / 2
-    )  # of the error with respect to the logarithm of the budget
+    # the slope of the error with respect to the logarithm of the budget
+    slope = math.exp(-(score**2) / 2) / math.sqrt(2 * math.pi) * abs(score) / 2
     return math.ceil(target * (1 - target) / (slope * precision) ** 2)
 
 
 def _target(error: float) -> float:
     target = real(error)
-    if not 0 < target < 0.5:
+    if not LEAST_ERROR <= target < 0.5:
         raise InvalidInputError(
             f"error, the accepted probability of a wrong choice, must lie between 0 and 0.5, got {shown(error)}"
-        )
-    if target < LEAST_ERROR:
-        raise InvalidInputError(
-            f"an error of {target:g} is too small to simulate, since it takes many times 1/error runs to observe it; "
-            f"pass error={LEAST_ERROR:g} or more"
+            if not 0 < target < 0.5
+            else f"an error of {target:g} is too small to simulate, since it takes many times 1/error runs to observe "
+            f"it; pass error={LEAST_ERROR:g} or more"
         )
     return target
 

@@ -32,15 +32,15 @@ def answer(plan: Plan) -> str:
         years = _years(plan.years(last[0].budget))
         return f"Error probability after {last[0].budget:,} rounds ({years} years): {errors}; {condition}."
     alone = [need for need in plan.needs if need.rounds is not None and need.policy != EVERY_ARM]
-    together = plan[EVERY_ARM] if plan.periods_at_once is not None else None
     sentences = []
     if alone:
         least = min(alone, key=lambda need: need.check.budget)
-        sentences.append(
-            f"with one arm seen per period, {least.policy} needs {_budget(least)} rounds ({_long(plan, least)})"
-        )
-    if together is not None:
-        sentences.append(f"with every arm seen in every period, it takes {_budget(together)} ({_long(plan, together)})")
+        years = _years(plan.years(least.check.budget))
+        sentences.append(f"with one arm seen per period, {least.policy} needs {_budget(least)} rounds ({years} years)")
+    if plan.periods_at_once is not None:
+        together = plan[EVERY_ARM]
+        years = _years(plan.years(together.check.budget))
+        sentences.append(f"with every arm seen in every period, it takes {_budget(together)} ({years} years)")
     if not sentences:
         return f"No method is certain to reach error {plan.target:g} within {plan.max_budget:,} rounds, {condition}."
     if plan.problem.table is not None:
@@ -49,11 +49,8 @@ def answer(plan: Plan) -> str:
     return f"{text[0].upper()}{text[1:]}: for an error probability of {plan.target:g}, {condition}."
 
 
-def _long(plan: Plan, need: Need) -> str:
-    return f"{_years(plan.years(need.check.budget))} years"
-
-
 def heads(plan: Plan) -> list[str]:
+    """Column heads of :func:`lines`."""
     if plan.target is None:
         return ["method", "budget", "years", "error", "95% interval", "expected loss", "runs"]
     at = f"error is {plan.target:g} at"
@@ -62,23 +59,24 @@ def heads(plan: Plan) -> list[str]:
 
 
 def lines(plan: Plan) -> list[list[str]]:
+    """The answer, a line per method, for the screen and the page."""
     if plan.target is None:
-        return [
-            [p.policy, f"{p.budget:,}", _years(plan.years(p.budget)), *_error(p), f"{p.loss:.2g}", f"{p.runs:,}"]
-            for p in plan.asked
-        ]
-    return [_need(plan, need) for need in plan.needs]
+        return [_line(plan, p, f"{p.budget:,}") for p in plan.asked]
+    table = []
+    for need in plan.needs:
+        if need.rounds is None:
+            line = _line(plan, need.check, f"more than {need.check.budget:,}", "", "")
+            line[2] = f"more than {line[2]}"
+        else:
+            line = _line(plan, need.check, _budget(need), *_rounds(need.rounds))
+        table.append(line)
+    return table
 
 
-def _need(plan: Plan, need: Need) -> list[str]:
-    years = _years(plan.years(need.check.budget))
-    runs = f"{need.check.runs:,}"
-    if need.rounds is None:
-        over = f"more than {need.check.budget:,}"
-        return [need.policy, over, f"more than {years}", *_error(need.check), f"{need.check.loss:.2g}", "", "", runs]
-    return [
-        need.policy, _budget(need), years, *_error(need.check), f"{need.check.loss:.2g}", *_rounds(need.rounds), runs,
-    ]  # fmt: skip
+def _line(plan: Plan, point: Point, budget: str, *rounds: str) -> list[str]:
+    error, years = point.error, _years(plan.years(point.budget))
+    interval = f"{error.low:.2g} to {error.high:.2g}"
+    return [point.policy, budget, years, f"{error.mean:.2g}", interval, f"{point.loss:.2g}", *rounds, f"{point.runs:,}"]
 
 
 def _budget(need: Need) -> str:
@@ -103,48 +101,29 @@ def _years(years: float) -> str:
     return f"{years:,.0f}" if years >= 100 else f"{years:.2g}"
 
 
-def _error(point: Point) -> list[str]:
-    error = point.error
-    return [f"{error.mean:.2g}", f"{error.low:.2g} to {error.high:.2g}"]
-
-
 def remarks(plan: Plan) -> list[str]:
     """The assumptions, and the meaning of the numbers."""
-    problem = plan.problem
-    said = problem.conventions()
-    independent = "" if problem.table is not None or problem.correlation else (
-        " Arms are simulated as independent; seen together, positively correlated ones are separated sooner."
-    )  # fmt: skip
-    if problem.correlation:
-        left = 1 - problem.correlation**2
-        said.append(
-            f"The benchmark is seen in every period, and policies adjust their estimates for it, as in "
-            f"SuccessiveRejects(Adjusted(...)): {left:.0%} of the variance is left. Without it, policies that see one "
-            f"arm per period need about {1 / left:.2g} times as many rounds."
-        )
-    said.append(
+    problem, left = plan.problem, 1 - plan.problem.correlation**2
+    independent = " Arms are simulated as independent; seen together, positively correlated ones are separated sooner."
+    sentences = {
+        f"The benchmark is seen in every period, and policies adjust their estimates for it, as in "
+        f"SuccessiveRejects(Adjusted(...)): {left:.0%} of the variance is left. Without it, policies that see one "
+        f"arm per period need about {1 / left:.2g} times as many rounds.": problem.correlation,
         f"Years are rounds divided by {problem.periods_per_year:g}. If the rewards of all {problem.K} arms are seen in "
         f"every period, as with recorded prices, no bandit is needed: that is “{EVERY_ARM}”, where a round is a period."
-        f"{independent}"
-    )
-    said.append(
+        f"{independent * (problem.table is None and not problem.correlation)}": True,
         f"Expected loss: how much worse than the best arm the chosen one is, in {problem.shown.name}, on average over "
-        "runs."
-    )
-    if plan.too_small:
-        said.append(
-            f"The budget is too small for {', '.join(plan.too_small)}, which try every arm at least twice: give a "
-            "larger one, or see every arm in every period."
-        )
-    if plan.target is not None:
-        said.append(
-            "Budget needed: where the upper 95% limit of a probit line through simulated errors reaches the target; "
-            "the line itself crosses the target earlier, in the interval shown. The error at the budget needed is then "
-            "measured with fresh runs."
-        )
-    missed = [n for n in plan.needs if n.rounds is None]
+        "runs.": True,
+        f"The budget is too small for {', '.join(plan.too_small)}, which try every arm at least twice: give a "
+        "larger one, or see every arm in every period.": plan.too_small,
+        "Budget needed: where the upper 95% limit of a probit line through simulated errors reaches the target; "
+        "the line itself crosses the target earlier, in the interval shown. The error at the budget needed is then "
+        "measured with fresh runs.": plan.target is not None,
+    }
+    said = [*problem.conventions(), *(sentence for sentence, holds in sentences.items() if holds)]
+    missed = [(need.policy, need.check.error) for need in plan.needs if need.rounds is None]
     if missed:
-        errors = ", ".join(f"{n.policy} {n.check.error.mean:.2g} {_interval(n.check.error)}" for n in missed)
+        errors = ", ".join(f"{policy} {e.mean:.2g} [{e.low:.2g}, {e.high:.2g}]" for policy, e in missed)
         said.append(
             f"Within {plan.max_budget:,} rounds the error does not fall to {plan.target:g}; at that budget it is "
             f"{errors}. Allow more rounds with max_budget=, or accept a larger error."
@@ -158,7 +137,3 @@ def remarks(plan: Plan) -> list[str]:
                 "fresh runs, and ask for more runs."
             )
     return said
-
-
-def _interval(error: Estimate) -> str:
-    return f"[{error.low:.2g}, {error.high:.2g}]"

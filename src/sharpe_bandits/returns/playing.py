@@ -40,6 +40,18 @@ PATHS = get_args(Paths)
 FIRST_ROWS = 20
 
 
+#: Numeric attributes of a player; and those that are about costs, with what they are called then.
+NUMBERS = (
+    "total", "annual_mean", "annual_volatility", "sharpe", "se", "se_iid", "annual_sharpe", "annual_se_iid",
+    "annual_se", "annual_difference", "annual_difference_se", "drawdown", "turnover", "annual_turnover",
+)  # fmt: skip
+COST_NUMBERS = {
+    "total": "total_cost", "annual_mean": "mean_cost", "annual_volatility": "sd", "annual_sharpe": "cost_plus_risk",
+    "annual_se": "se", "annual_difference": "difference", "annual_difference_se": "difference_se",
+    "turnover": "turnover", "annual_turnover": "annual_turnover",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, eq=False)
 class Player:
     """A policy or a benchmark, and its results: means over its runs, but medians of ``total`` and ``wealth``, since a
@@ -90,12 +102,9 @@ class Player:
         fixed = (own.name for own in fields(self) if own.name != "held" and not own.name.startswith("wealth"))
         return {key: getattr(self, key) for key in fixed}
 
-
-#: Numeric attributes of a player.
-NUMBERS = (
-    "total", "annual_mean", "annual_volatility", "sharpe", "se", "se_iid", "annual_sharpe", "annual_se_iid",
-    "annual_se", "annual_difference", "annual_difference_se", "drawdown", "turnover", "annual_turnover",
-)  # fmt: skip
+    def costs(self) -> dict[str, Any]:
+        numbers = {name: getattr(self, key) for key, name in COST_NUMBERS.items()}
+        return {**numbers, "name": self.name, "kind": self.kind}
 
 
 class _TablePaths(Environment):

@@ -36,6 +36,7 @@ from .options import ANNUAL_OR_PER_PERIOD
 from .players import chosen_policies, past_their_pilot
 from .playing import (
     ALL,
+    COST_NUMBERS,
     EQUAL,
     NUMBERS,
     Evaluator,
@@ -58,12 +59,6 @@ _MEAN_RISK = "pass policies=['SF-UCB:objective=MeanRisk,aversion=1']"
 _LISTED = 25
 #: What a column of a table shows of a player, by its head.
 _Columns = dict[str, Callable[[Player], str]]
-#: Numbers of a player that are about costs, and what they are called then.
-COST_NUMBERS = {
-    "total": "total_cost", "annual_mean": "mean_cost", "annual_volatility": "sd", "annual_sharpe": "cost_plus_risk",
-    "annual_se": "se", "annual_difference": "difference", "annual_difference_se": "difference_se",
-    "turnover": "turnover", "annual_turnover": "annual_turnover",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,25 +114,23 @@ class Replay(Reported):
         equal, what, costs = self[EQUAL], self.yardstick.name, self.yardstick.costs
         better = -1 if costs else 1
         best = max(self.policies, key=lambda p: better * p.annual_sharpe)
+        of_best = f"{best.annual_sharpe:z.2f} ± {best.annual_se:.2f}"
+        of_equal = f"{equal.annual_sharpe:z.2f} ± {equal.annual_se:.2f}"
         if costs:
             text = (
                 f"The best policy is {best.name}: it paid {best.annual_mean:.2f} bp on average with a standard "
                 f"deviation of {best.annual_volatility:.2f}, equal weight {equal.annual_mean:.2f} bp with "
-                f"{equal.annual_volatility:.2f}. Judged by {what}: {best.annual_sharpe:z.2f} ± {best.annual_se:.2f} "
-                f"against {equal.annual_sharpe:z.2f} ± {equal.annual_se:.2f} with equal weight, which splits every "
-                "trade among all columns. "
+                f"{equal.annual_volatility:.2f}. Judged by {what}: {of_best} against {of_equal} with equal weight, "
+                "which splits every trade among all columns. "
             )
         else:
-            text = (
-                f"Equal weight had an {what} of {equal.annual_sharpe:z.2f} ± {equal.annual_se:.2f}. The best policy "
-                f"is {best.name} with {best.annual_sharpe:z.2f} ± {best.annual_se:.2f}. "
-            )
+            text = f"Equal weight had an {what} of {of_equal}. The best policy is {best.name} with {of_best}. "
+            if self.returns.losses(self.risk_free_per_period):
+                return (
+                    f"{text}Neither is better by this: every mean return is below the hurdle, where Sharpe ratios "
+                    "reward volatility."
+                )
         words = []
-        if not costs and self.returns.losses(self.risk_free_per_period):
-            return (
-                f"{text}Neither is better by this: every mean return is below the hurdle, where Sharpe ratios reward "
-                "volatility."
-            )
         for sign, word in ((1, "better than"), (-1, "worse than")):
             clear = [p.name for p in self.policies if sign * better * p.annual_difference > CLEAR * _total_se(p)]
             if clear:
@@ -172,56 +165,53 @@ class Replay(Reported):
         )
 
     def settings(self) -> dict[str, str]:
-        q, of = self.returns.periods_per_year, self.returns
+        q, of, costs = self.returns.periods_per_year, self.returns, self.yardstick.costs
+        ratio = "information" if self.yardstick.active else "Sharpe"
+        annualised = f"mean and turnover × {q:g}, volatility and {ratio} ratio × √{q:g}; total is compounded"
+        if costs:
+            annualised = "nothing: costs are per row, in basis points, and total is their sum"
         rate = f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"
         seen = "only the return of the column held" if self.feedback == "bandit" else "the returns of all columns"
+        active = (
+            "the information ratio is that of active returns; means, volatilities, totals and drawdowns are those of "
+            "the returns themselves"
+        )
         played = {
             "recorded": "on the recorded rows",
             "starts": f"on {self.length:,} consecutive rows from a random start",
             "blocks": f"on {self.length:,} rows resampled in blocks of {self.block or 1:.3g} on average",
         }
-        return {
-            "data": f"{of.span}{', made from prices' * (of.kind == 'prices')}; {len(self.names)} columns",
-            "scale": of.convention,
-            "annualised": "nothing: costs are per row, in basis points, and total is their sum"
-            if self.yardstick.costs
-            else f"mean and turnover × {q:g}, volatility and {'information' if self.yardstick.active else 'Sharpe'} "
-            f"ratio × √{q:g}; total is compounded",
-            **(
-                {}
-                if self.yardstick.costs
-                else {"evaluated" if of.hurdle else "risk-free rate": of.hurdle.words if of.hurdle else rate}
-            ),
-            **(
-                {
-                    "benchmark": "the information ratio is that of active returns; means, volatilities, totals and "
-                    "drawdowns are those of the returns themselves"
-                }
-                if self.yardstick.active
-                else {}
-            ),
+        facts = {
+            "annualised": annualised,
+            "evaluated" if of.hurdle else "risk-free rate": "" if costs else of.hurdle.words if of.hurdle else rate,
+            "benchmark": active * self.yardstick.active,
             "seen": f"{seen} ({self.feedback} feedback)",
             "decisions": self._decisions(),
             "cost": self._cost(),
             "L": f"{self.L:.4g} (variance per {'period' if self.every == 1 else 'round'}), unless a policy has its own",
             "runs": f"{self.runs} of each policy {played[self.paths]}, the columns in a random order; seed {self.seed}",
-            **({"data preparation": "; ".join(of.notes)} if of.notes else {}),
         }
+        made = ", made from prices" * (of.kind == "prices")
+        return of.facts(f"{of.span}{made}; {len(self.names)} columns", facts)
 
     def _cost(self) -> str:
-        awareness = "; policies allow for it" if self.cost_aware else ""
-        if isinstance(self.cost, dict):
-            low, high = min(self.cost.values()), max(self.cost.values())
-            return f"{low:.4g} to {high:.4g} of wealth per switch, by column; the first purchase is free{awareness}"
-        return f"{self.cost:.4g} of wealth per switch; the first purchase is free{awareness}"
+        costs = self.cost.values() if isinstance(self.cost, dict) else [self.cost]
+        shown = f"{self.cost:.4g}" if isinstance(self.cost, float) else f"{min(costs):.4g} to {max(costs):.4g}"
+        return (
+            f"{shown} of wealth per switch{', by column' * isinstance(self.cost, dict)}; the first purchase is free"
+            f"{'; policies allow for it' * self.cost_aware}"
+        )
 
     def _decisions(self) -> str:
-        words = f"every {self.every}" if isinstance(self.every, str) else f"every {self.every} rows"
-        words = "in every row" if self.every == 1 else f"{words}; a round of a policy is one such period"
-        words += f", {self.top} columns at a time in equal parts" if self.top > 1 else ", one column at a time"
-        words += f", each for at least {self.hold} decisions" if self.hold > 1 else ""
-        words += f"; decided {counted(self.lag, 'row')} before the trade or earlier" if self.lag else ""
-        return words + (f"; the first {self.warm_up:,} rows are observed, not played" if self.warm_up else "")
+        every = f"every {self.every}" if isinstance(self.every, str) else f"every {self.every} rows"
+        parts = {
+            "in every row" if self.every == 1 else f"{every}; a round of a policy is one such period": True,
+            f", {self.top} columns at a time in equal parts" if self.top > 1 else ", one column at a time": True,
+            f", each for at least {self.hold} decisions": self.hold > 1,
+            f"; decided {counted(self.lag, 'row')} before the trade or earlier": self.lag,
+            f"; the first {self.warm_up:,} rows are observed, not played": self.warm_up,
+        }
+        return "".join(words for words, holds in parts.items() if holds)
 
     def log(self, name: str) -> Table:
         """What a player held and earned in every row, in its run with the median total return.
@@ -230,13 +220,10 @@ class Replay(Reported):
         """
         held = self[name].held
         net = held.net
-        rows = zip(
-            self._days, held.columns, held.traded, held.gross, held.cost, net, statistics.wealth(net), strict=True
-        )
-        return Table(
-            [self._row, "held", "traded", "gross", "cost", "net", "wealth"],
-            [[day, self._held(own), *map(float, numbers)] for day, own, *numbers in rows],
-        )
+        numbers = np.array([held.traded, held.gross, held.cost, net, statistics.wealth(net)]).T.tolist()
+        rows = zip(self._days, map(self._held, held.columns), numbers, strict=True)
+        heads = [self._row, "held", "traded", "gross", "cost", "net", "wealth"]
+        return Table(heads, [[day, own, *of_row] for day, own, of_row in rows])
 
     def weights(self, name: str) -> Table:
         """Share of wealth in each column that a player ever held, at the beginning of every row, in the same run."""
@@ -252,16 +239,12 @@ class Replay(Reported):
     def switches(self, name: str) -> Table:
         """The trades of a player from one set of columns to another, in the same run."""
         held = self[name].held
-        changed = np.flatnonzero((np.diff(held.columns, axis=0) != 0).any(axis=1)) + 1
-        days = self._days
-        return Table(
-            [self._row, "from", "to", "traded", "cost"],
-            [
-                [days[row], self._held(held.columns[row - 1]), self._held(held.columns[row]),
-                 float(held.traded[row]), float(held.cost[row])]
-                for row in changed
-            ],
-        )  # fmt: skip
+        changed, days = np.flatnonzero((np.diff(held.columns, axis=0) != 0).any(axis=1)) + 1, self._days
+        rows = []
+        for row in changed:
+            before, after = map(self._held, held.columns[row - 1 : row + 1])
+            rows.append([days[row], before, after, float(held.traded[row]), float(held.cost[row])])
+        return Table([self._row, "from", "to", "traded", "cost"], rows)
 
     @property
     def _row(self) -> str:
@@ -358,8 +341,8 @@ class Replay(Reported):
     def rows(self) -> list[dict[str, Any]]:
         table = []
         for p in self.players:
-            names = COST_NUMBERS if self.yardstick.costs else dict.fromkeys(NUMBERS)
-            numbers = [(name or key, "", key, getattr(p, key)) for key, name in names.items()]
+            names = COST_NUMBERS if self.yardstick.costs else {key: key for key in NUMBERS}
+            numbers = [(name, "", key, getattr(p, key)) for key, name in names.items()]
             numbers += [("share", name, f"share of {name}", share) for name, share in p.shares.items()]
             for metric, column, key, value in numbers:
                 low, high = p.band.get(key, ("", ""))
@@ -370,14 +353,7 @@ class Replay(Reported):
 
     def to_dict(self) -> dict[str, Any]:
         apart = ("players", "dates", "annual_sharpes", "remarks", "returns", "yardstick")
-        of = self.returns
-        costs = self.yardstick.costs
-        players = [
-            {**{name: getattr(p, key) for key, name in COST_NUMBERS.items()}, "name": p.name, "kind": p.kind}
-            if costs
-            else p.to_dict()
-            for p in self.players
-        ]
+        of, costs = self.returns, self.yardstick.costs
         return {
             **{own.name: getattr(self, own.name) for own in fields(self) if own.name not in apart},
             "periods_per_year": of.periods_per_year,
@@ -391,7 +367,7 @@ class Replay(Reported):
             ("costs_plus_risk" if costs else "annual_sharpes"): dict(zip(self.names, self.annual_sharpes, strict=True)),
             "summary": self.conclusion,
             "warning": self.warning,
-            "players": players,
+            "players": [p.costs() if costs else p.to_dict() for p in self.players],
         }
 
     def findings(self) -> Findings:
