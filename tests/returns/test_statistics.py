@@ -17,6 +17,10 @@ from sharpe_bandits.returns import statistics
 from sharpe_bandits.returns.yardstick import Yardstick
 
 
+def deflated(sharpe, se, *, trials, variance):
+    return statistics.probabilistic_sharpe(sharpe, se, statistics.expected_maximum(trials, variance))
+
+
 @pytest.fixture(scope="module")
 def skewed():
     """Two columns of skewed, heavy-tailed returns."""
@@ -193,14 +197,10 @@ def test_deflated_sharpe_ratio_of_its_authors():
     sharpe, variance = 2.5 / math.sqrt(250), 0.5 / 250
     se = statistics.se_from_moments(sharpe, 1250, -3, 10)
     assert statistics.expected_maximum(100, variance) == pytest.approx(0.1132, abs=5e-5)
-    assert statistics.probabilistic_sharpe(sharpe, se, statistics.expected_maximum(100, variance)) == pytest.approx(
-        0.9004, abs=5e-5
-    )
-    assert statistics.probabilistic_sharpe(sharpe, se, statistics.expected_maximum(46, variance)) == pytest.approx(
-        0.9505, abs=5e-5
-    )
+    assert deflated(sharpe, se, trials=100, variance=variance) == pytest.approx(0.9004, abs=5e-5)
+    assert deflated(sharpe, se, trials=46, variance=variance) == pytest.approx(0.9505, abs=5e-5)
     normal = statistics.se_from_moments(sharpe, 1250)
-    assert statistics.deflated_sharpe(sharpe, normal, trials=88, variance=variance) == pytest.approx(0.9505, abs=5e-5)
+    assert deflated(sharpe, normal, trials=88, variance=variance) == pytest.approx(0.9505, abs=5e-5)
 
 
 def test_the_expected_maximum_is_about_that_of_normals():
@@ -210,7 +210,7 @@ def test_the_expected_maximum_is_about_that_of_normals():
 
 
 def test_one_trial_is_not_deflated():
-    one = statistics.deflated_sharpe(0.1, 0.05, trials=1, variance=0.4)
+    one = deflated(0.1, 0.05, trials=1, variance=0.4)
     assert one == statistics.probabilistic_sharpe(0.1, 0.05) == pytest.approx(0.97725, abs=1e-5)
 
 
@@ -342,7 +342,7 @@ class TestAutocorrelation:
             x = x[:, np.argsort(-statistics.sharpe(x))[:5]]
             variance = statistics.selection(x, 100).variance
             for k, error in enumerate((statistics.sharpe_se_iid, statistics.sharpe_se_hac)):
-                levels = statistics.deflated_sharpe(statistics.sharpe(x), error(x), trials=100, variance=variance)
+                levels = deflated(statistics.sharpe(x), error(x), trials=100, variance=variance)
                 passed[k] += levels.max() > 0.95
         assert passed[1] / samples <= 0.05
         assert passed[0] / samples <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / samples)
@@ -402,10 +402,8 @@ def test_the_best_passes_more_often_the_more_columns_resemble_one_another():
             count += int(passes.sum())
             for case in np.concatenate([np.flatnonzero(passes)[:20], np.flatnonzero(~passes)[:20]]):
                 ratios = z[case] / math.sqrt(rows)
-                deflated = statistics.deflated_sharpe(
-                    ratios.max(), 1 / math.sqrt(rows), trials=tried, variance=ratios.var(ddof=1)
-                )
-                assert (deflated > 0.95) == passes[case]
+                dsr = deflated(ratios.max(), 1 / math.sqrt(rows), trials=tried, variance=ratios.var(ddof=1))
+                assert (dsr > 0.95) == passes[case]
         passed[correlation] = count / samples
     assert passed[0.0] == pytest.approx(0.0006, abs=0.00015)
     assert passed[0.99] == pytest.approx(0.0485, abs=0.0015)

@@ -1,21 +1,13 @@
 """Is one column better than another? Differences of Sharpe ratios or costs, with tests corrected for their number.
 
 A difference of two Sharpe ratios is divided by its standard error, and compared with the same statistic of resampled
-blocks of rows, each divided by its own standard error: the studentised bootstrap of Ledoit and Wolf [1]. The largest
+blocks of rows, each divided by its own standard error: the studentised bootstrap of Ledoit and Wolf (2008). The largest
 statistic of all pairs, resample by resample, corrects for comparing many pairs, and for looking at the best afterwards
-[4]. The series SR + influence(return) has the Sharpe ratio as its mean, and its
+(Romano and Wolf 2005). The series SR + influence(return) has the Sharpe ratio as its mean, and its
 long-run variance determines the standard error of the estimated Sharpe ratio. The model confidence set and the test for
 superior predictive ability are defined for mean losses; they are applied to the negative of this series.
 
-References
-----------
-.. [1] O. Ledoit and M. Wolf (2008). Robust performance hypothesis testing with the Sharpe ratio. J. Empirical Finance
-       15(5).
-.. [2] P. R. Hansen (2005). A test for superior predictive ability. J. Business & Economic Statistics 23(4).
-.. [3] P. R. Hansen, A. Lunde and J. M. Nason (2011). The model confidence set. Econometrica 79(2).
-.. [4] J. P. Romano and M. Wolf (2005). Stepwise multiple testing as formalized data snooping. Econometrica 73(4).
-.. [5] B. L. Welch (1947). The generalization of "Student's" problem when several different population variances are
-       involved. Biometrika 34.
+Works are cited by authors and year; docs/evidence/returns-statistics.md lists them.
 """
 
 from __future__ import annotations
@@ -340,7 +332,8 @@ def _too_short(x: np.ndarray) -> tuple[str, ...]:
 
 
 def _confidence_set(losses: np.ndarray, names: Sequence[str], how: dict[str, Any]) -> dict[str, float]:
-    """p-values of the columns [3] with the maximum statistic, whose cost is linear in the number of columns."""
+    """p-values of the columns (Hansen, Lunde and Nason 2011), by the maximum statistic, whose cost is linear in
+    them."""
     test = arch_bootstrap().MCS(losses, 0.05, method="max", **how)
     test.compute()
     pvalues = {int(k): float(p) for k, p in test.pvalues["Pvalue"].items()}
@@ -348,7 +341,7 @@ def _confidence_set(losses: np.ndarray, names: Sequence[str], how: dict[str, Any
 
 
 def _superior(losses: np.ndarray, against: int | None, how: dict[str, Any]) -> dict[str, float]:
-    """p-values of the hypothesis that no column is better than ``against``, or than cash if that is None [2]."""
+    """p-values of the hypothesis that no column is better than ``against``, or than cash (Hansen 2005)."""
     benchmark = np.zeros(len(losses)) if against is None else losses[:, against]
     others = losses if against is None else np.delete(losses, against, axis=1)
     test = arch_bootstrap().SPA(benchmark, others, **how)

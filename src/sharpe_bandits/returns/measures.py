@@ -4,13 +4,7 @@ A measure is a function of how often each row counts, (resamples, rows), and of 
 counted once it is the estimate, with the rows of a bootstrap resample it is that resample's. Drawdowns depend on the
 order of rows, which resampled blocks keep only within blocks: their intervals are those of other orders of the blocks.
 
-References
-----------
-.. [1] F. A. Sortino and R. van der Meer (1991). Downside risk. J. Portfolio Management 17(4).
-.. [2] C. Keating and W. F. Shadwick (2002). A universal performance measure. J. Performance Measurement 6(3).
-.. [3] R. T. Rockafellar and S. Uryasev (2002). Conditional value-at-risk for general loss distributions. J. Banking &
-       Finance 26(7).
-.. [4] T. W. Young (1991). Calmar ratio: a smoother tool. Futures 20(1).
+Works are cited by authors and year; docs/evidence/returns-statistics.md lists them.
 """
 
 from __future__ import annotations
@@ -65,7 +59,7 @@ RESAMPLED: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
 
 
 def drawdown_and_calmar(paths: np.ndarray, x: np.ndarray, periods_per_year: float) -> tuple[np.ndarray, np.ndarray]:
-    """Largest loss from a peak of compounded wealth, and compounded annual return over it [4], for rows in each order.
+    """Largest loss from a peak of compounded wealth, and Calmar ratio (Young 1991), for rows in each order.
 
     Rows without a return (NaN) leave wealth as it is.
     """

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from .._support.validation import one_of, whole
+from .._support.validation import whole
 from ..arms.base import Draws
 from ..arms.environment import Environment, stack
 from ..errors import InvalidInputError
@@ -22,7 +22,7 @@ from ..simulation.spec import Feedback, Spec, prepare, run_chunk
 from . import statistics
 from .cleaning import CONSTANT
 from .decisions import Held, check_every, compounded, drifting, one_at_a_time, starts, weighted
-from .resampling import block_length, check_block, resampled_rows
+from .resampling import resampled_rows
 from .table import Returns
 from .yardstick import BASIS_POINTS, Yardstick
 
@@ -107,7 +107,7 @@ class Player:
         return {**numbers, "name": self.name, "kind": self.kind}
 
 
-class _TablePaths(Environment):
+class TablePaths(Environment):
     """The rows and the order of columns of every run: a function of seed and run.
 
     ``values`` and ``active`` (rows, columns) are returns, and returns minus the hurdle, which policies learn from; NaN
@@ -124,8 +124,8 @@ class _TablePaths(Environment):
     ) -> None:
         self.values = _within_histories(returns)
         self.active = self.values if returns.hurdle is None else self.values - returns.hurdle.values[:, None]
-        against = None if returns.hurdle is None or returns.hurdle.kind != "benchmark" else returns.hurdle.values
-        self.covariate, self.has_covariate = against, against is not None
+        self.covariate = returns.hurdle.values if returns.hurdle is not None and returns.active else None
+        self.has_covariate = returns.active
         self.seed, self.length, self.block = seed, length, block
         self.K = self.values.shape[1]
         self.varied = length < len(self.values) or block is not None
@@ -210,30 +210,6 @@ def _within_histories(returns: Returns) -> np.ndarray:
     return np.where(within, 0.0, x)
 
 
-def paths_through(
-    returns: Returns,
-    rate: float,
-    seed: int,
-    paths: Paths,
-    length: int | None,
-    block: float | None,
-    every: Any,
-    warm: int,
-) -> _TablePaths:
-    rows = len(returns)
-    one_of("paths", paths, PATHS)
-    if length is not None and paths != "starts":
-        raise InvalidInputError(f"length={length!r} is for paths='starts'; leave it out")
-    if block is not None and paths != "blocks":
-        raise InvalidInputError(f"block={block!r} is for paths='blocks'; leave it out")
-    mean = None
-    if paths == "starts":
-        rows = rows // 2 if length is None else whole("length", length, 3, rows - 1)
-    if paths == "blocks":
-        mean = block_length(returns.excess, rate) if block is None else check_block(block, rows)
-    return _TablePaths(returns, seed, rows, mean, every, warm)
-
-
 @dataclass(frozen=True, eq=False)
 class Evaluator:
     """Measures players: the returns, the paths through them, what they are judged by, and the costs."""
@@ -241,7 +217,7 @@ class Evaluator:
     returns: Returns
     yardstick: Yardstick
     costs: np.ndarray
-    paths: _TablePaths
+    paths: TablePaths
     _equal: dict[int, np.ndarray] = field(default_factory=dict)
 
     @property
@@ -441,7 +417,7 @@ def follow_the_leader(x: np.ndarray, yardstick: Yardstick, top: int = 1) -> np.n
     return weights
 
 
-def first_regulariser(paths: _TablePaths) -> float:
+def first_regulariser(paths: TablePaths) -> float:
     """L from the first rounds only: policies cannot know later ones when they start."""
     first = paths.recorded[: max(FIRST_ROWS, 2 * paths.K, paths.warm_rounds)]
     seen = [column[~np.isnan(column)] for column in first.T]

@@ -39,15 +39,17 @@ from .playing import (
     COST_NUMBERS,
     EQUAL,
     NUMBERS,
+    PATHS,
     Evaluator,
     Paths,
     Player,
+    TablePaths,
     benchmarks,
     first_regulariser,
     held_by,
-    paths_through,
     play,
 )
+from .resampling import block_length, check_block
 from .table import Returns, read_returns, table_of
 from .yardstick import Yardstick
 
@@ -487,7 +489,16 @@ def replay(
         raise InvalidInputError(
             f"paths={paths!r} needs columns with the same history; read the table with missing='drop'"
         )
-    drawn = paths_through(returns, rate, seed, paths, length, block, every, warm_up)
+    one_of("paths", paths, PATHS)
+    for name, value, own in (("length", length, "starts"), ("block", block, "blocks")):
+        if value is not None and paths != own:
+            raise InvalidInputError(f"{name}={value!r} is for paths={own!r}; leave it out")
+    rows = len(returns)
+    if paths == "starts":
+        rows = rows // 2 if length is None else whole("length", length, 3, rows - 1)
+    if paths == "blocks":
+        block = block_length(returns.excess, rate) if block is None else check_block(block, rows)
+    drawn = TablePaths(returns, seed, rows, block, every, warm_up)
     shortest = int(np.diff([*drawn.begins, drawn.length])[:-1].min())
     late = -(-whole("lag", lag, 0, drawn.length // 2) // shortest)
     L = first_regulariser(drawn) if L is None else positive("L", L)

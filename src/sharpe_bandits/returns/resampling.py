@@ -1,15 +1,11 @@
-"""Rows resampled in blocks: the stationary bootstrap [1], and the choice of its block length.
+"""Rows resampled in blocks: the stationary bootstrap (Politis and Romano 1994), and the choice of its block length.
 
 Blocks of rows, of random length, are drawn from all columns jointly, which preserves dependence over time and between
-columns. Their mean length is optimal for the influence function of the Sharpe ratio [2, 3]: the median over columns,
+columns. Their mean length is optimal for the influence function of the Sharpe ratio (Politis and White 2004; Patton,
+Politis and White 2009): the median over columns,
 since the maximum over many is that of the noisiest. Needs arch (the extra ``data``).
 
-References
-----------
-.. [1] D. N. Politis and J. P. Romano (1994). The stationary bootstrap. J. American Statistical Association 89(428).
-.. [2] D. N. Politis and H. White (2004). Automatic block-length selection for the dependent bootstrap. Econometric
-       Reviews 23(1).
-.. [3] A. Patton, D. N. Politis and H. White (2009). Correction to [2]. Econometric Reviews 28(4).
+Works are cited by authors and year; docs/evidence/returns-statistics.md lists them.
 """
 
 from __future__ import annotations
@@ -45,7 +41,7 @@ def check_block(block: float, rows: int) -> float:
 
 
 def block_length(x: np.ndarray, risk_free_per_period: float = 0.0) -> float:
-    """One mean block length for all columns: the median of their optimal lengths [2, 3]."""
+    """One mean block length for all columns: the median of their optimal lengths."""
     bootstrap = arch_bootstrap()
     shortest = int((~np.isnan(x)).sum(axis=0).min())
     if shortest < LEAST_FOR_BLOCKS:

@@ -3,28 +3,7 @@
 Returns are an array with one series, or with a series per column; estimates are then a number, or one per column.
 Sharpe ratios and risk-free rates are per period, and variances are unbiased, unless a name says otherwise.
 
-References
-----------
-.. [1] A. W. Lo (2002). The statistics of Sharpe ratios. Financial Analysts Journal 58(4).
-.. [2] E. Mertens (2002). Comments on variance of the IID estimator in Lo (2002). Working paper.
-.. [3] J. D. Opdyke (2007). Comparing Sharpe ratios: so where are the p-values? J. Asset Management 8(5).
-.. [4] W. K. Newey and K. D. West (1994). Automatic lag selection in covariance matrix estimation. Review of Economic
-       Studies 61(4).
-.. [5] D. H. Bailey and M. López de Prado (2012). The Sharpe ratio efficient frontier. Journal of Risk 15(2).
-.. [6] D. H. Bailey and M. López de Prado (2014). The deflated Sharpe ratio. J. Portfolio Management 40(5).
-.. [7] O. Ledoit and M. Wolf (2008). Robust performance hypothesis testing with the Sharpe ratio. J. Empirical Finance
-       15(5).
-.. [8] D. B. Owen and G. P. Steck (1962). Moments of order statistics from the equicorrelated multivariate normal
-       distribution. Annals of Mathematical Statistics 33(4).
-.. [9] G. W. Schwert (1989). Tests for unit roots: a Monte Carlo investigation. J. Business & Economic Statistics 7(2).
-.. [10] D. H. Bailey, J. M. Borwein, M. López de Prado and Q. J. Zhu (2017). The probability of backtest overfitting. J.
-       Computational Finance 20(4).
-.. [11] D. W. K. Andrews and J. C. Monahan (1992). An improved heteroskedasticity and autocorrelation consistent
-       covariance matrix estimator. Econometrica 60(4).
-.. [12] J. C. Escanciano and I. N. Lobato (2009). An automatic portmanteau test for serial correlation. J. Econometrics
-       151(2).
-.. [13] D. N. Politis and J. P. Romano (1995). Bias-corrected nonparametric spectral estimation. J. Time Series Analysis
-       16(1).
+Works are cited by authors and year; docs/evidence/returns-statistics.md lists them.
 """
 
 from __future__ import annotations
@@ -44,7 +23,7 @@ from ..errors import InvalidInputError
 LARGEST_RATE = 1.0
 #: Maximum number of trials: the expected maximum of more cannot be computed to full precision.
 MOST_TRIALS = 10**12
-#: Largest autoregressive coefficient that a long-run variance is corrected by, in absolute value [11].
+#: Largest autoregressive coefficient that a long-run variance is corrected by, in absolute value.
 LARGEST_AR = 0.97
 #: Variance of a year's return, as a share of that of independent returns, below which flat-top weights are not trusted.
 SMALLEST_YEAR = 0.05
@@ -66,7 +45,7 @@ def influence(x: Any, risk_free_per_period: float = 0.0) -> np.ndarray:
 
 
 def sharpe_se_iid(x: Any, risk_free_per_period: float = 0.0) -> Any:
-    """Standard error of the Sharpe ratio of independent returns of any distribution [2, 3]."""
+    """Standard error of the Sharpe ratio of independent returns of any distribution (Mertens 2002; Opdyke 2007)."""
     x = _series(x)
     z = (x - x.mean(axis=0)) / x.std(axis=0)
     return _out(se_from_moments(sharpe(x, risk_free_per_period), len(x), (z**3).mean(axis=0), (z**4).mean(axis=0)))
@@ -75,7 +54,7 @@ def sharpe_se_iid(x: Any, risk_free_per_period: float = 0.0) -> Any:
 def se_from_moments(sharpe: Any, rows: int, skewness: Any = 0.0, kurtosis: Any = 3.0) -> Any:
     """Standard error of the Sharpe ratio of n independent returns, from their moments (kurtosis 3 is normal).
 
-    The square is (1 − γ₃ SR + (γ₄ − 1)/4 · SR²)/(n − 1), as in the probabilistic Sharpe ratio [5].
+    The square is (1 − γ₃ SR + (γ₄ − 1)/4 · SR²)/(n − 1), as in the probabilistic Sharpe ratio.
     """
     return np.sqrt((1 - skewness * sharpe + (kurtosis - 1) / 4 * sharpe**2) / (rows - 1))
 
@@ -83,9 +62,10 @@ def se_from_moments(sharpe: Any, rows: int, skewness: Any = 0.0, kurtosis: Any =
 def sharpe_se_hac(x: Any, risk_free_per_period: float = 0.0, lags: int | None = None) -> Any:
     """Standard error of the Sharpe ratio of serially dependent returns.
 
-    It uses the long-run variance of the influence function: prewhitened by a first-order autoregression [11], with
-    Bartlett weights and a number of lags that is chosen from the data, column by column [4, 9]. If ``lags`` is given,
-    there is no prewhitening; with ``lags=0`` it is :func:`sharpe_se_iid`.
+    It uses the long-run variance of the influence function: prewhitened by a first-order autoregression (Andrews and
+    Monahan 1992), with Bartlett weights and a number of lags that is chosen from the data, column by column (Newey and
+    West 1994; Schwert 1989). If ``lags`` is given, there is no prewhitening; with ``lags=0`` it is
+    :func:`sharpe_se_iid`.
     """
     return _one_by_one(lambda parts: se_of_mean(parts, lags), influence(x, risk_free_per_period))
 
@@ -110,7 +90,7 @@ def annualised(sharpe: Any, periods_per_year: float, autocorrelations: Sequence[
     """Sharpe ratio of returns summed over a year: that per period times the root of the periods per year.
 
     Given the autocorrelations of returns at lags 1, 2, ..., the factor is q / sqrt(q + 2 Σ (q − k) ρ_k) for q periods
-    per year [1].
+    per year (Lo 2002).
     """
     q = positive("periods_per_year", periods_per_year)
     rho = np.asarray(autocorrelations, float)
@@ -124,12 +104,12 @@ def annualised(sharpe: Any, periods_per_year: float, autocorrelations: Sequence[
 def lo_and_influence(
     x: np.ndarray, periods_per_year: float, risk_free_per_period: float = 0.0
 ) -> tuple[float, np.ndarray]:
-    """Annualised Sharpe ratio of a series that allows for autocorrelation (Lo's [1]), and its influence function.
+    """Annualised Sharpe ratio of a series that allows for autocorrelation (Lo 2002), and its influence function.
 
-    The number of autocorrelations follows the rule of Newey and West [4], but stays below the periods per year: a year
-    of daily returns has far more lags than can be estimated. The first half of them have weight 1, from there it falls
-    to 0 (a flat-top window [13]): weights that fall from the first lag on, as Bartlett's do, leave a bias. So does the
-    variance of the factor that annualises, which is corrected to first order.
+    The number of autocorrelations follows the rule of Newey and West (1994), but stays below the periods per year: a
+    year of daily returns has far more lags than can be estimated. The first half of them have weight 1, from there it
+    falls to 0 (a flat-top window, Politis and Romano 1995): weights that fall from the first lag on, as Bartlett's do,
+    leave a bias. So does the variance of the factor that annualises, which is corrected to first order.
     """
     q, z, own = periods_per_year, (x - x.mean()) / x.std(), sharpe(x, risk_free_per_period)
     lags = min(max(_lags(x), _first_lags(len(x))), math.ceil(q) - 1)
@@ -157,7 +137,7 @@ def autocorrelation(x: Any) -> Any:
 def autocorrelation_p(x: Any) -> Any:
     """p-value of the hypothesis that returns are not autocorrelated.
 
-    The automatic portmanteau test of Escanciano and Lobato [12]: squared autocorrelations are summed up to a lag that
+    The automatic portmanteau test of Escanciano and Lobato (2009): squared autocorrelations are summed up to a lag that
     the data choose, at most 12. It allows for volatility that changes over time, which Ljung and Box's test does not.
     """
     from scipy.special import chdtrc
@@ -191,7 +171,7 @@ def correlations(x: Any) -> np.ndarray:
 def backtest_overfitting(
     x: Any, value: Callable[[Any, Any], Any] = lambda mean, variance: mean / np.sqrt(variance), blocks: int = 16
 ) -> float:
-    """Probability of backtest overfitting [10], by combinatorially symmetric cross-validation (CSCV).
+    """Probability of backtest overfitting (Bailey et al. 2017), by combinatorially symmetric cross-validation (CSCV).
 
     Over all ways to choose half of the blocks of rows, it is the share in which the column with the largest ``value``
     of mean and variance in that half, the Sharpe ratio by default, is below the median of all columns in the other
@@ -290,7 +270,8 @@ def trades(weights: Any, x: Any) -> np.ndarray:
 
 
 def probabilistic_sharpe(sharpe: Any, se: Any, benchmark: float = 0.0) -> Any:
-    """Confidence that the true Sharpe ratio exceeds a benchmark, given its estimate and standard error [5]."""
+    """Confidence that the true Sharpe ratio exceeds a benchmark, given estimate and s.e. (Bailey and López de Prado
+    2012)."""
     from scipy.special import ndtr
 
     return _out(ndtr((np.asarray(sharpe, float) - benchmark) / se))
@@ -299,8 +280,8 @@ def probabilistic_sharpe(sharpe: Any, se: Any, benchmark: float = 0.0) -> Any:
 def track_record(sharpe: float, se: float, rows: int, confidence: float = 0.95) -> float:
     """Number of returns needed for a Sharpe ratio above 0 with this confidence, from its standard error over ``rows``.
 
-    With the standard error of independent returns it is the minimum track record length [5]; with a robust one it
-    allows for autocorrelation.
+    With the standard error of independent returns it is the minimum track record length (Bailey and López de Prado
+    2012); with a robust one it allows for autocorrelation.
     """
     from scipy.special import ndtri
 
@@ -308,7 +289,7 @@ def track_record(sharpe: float, se: float, rows: int, confidence: float = 0.95) 
 
 
 def expected_maximum(trials: int, variance: float) -> float:
-    """Expected maximum of the Sharpe ratios, with this variance, of independent trials without skill [6]."""
+    """Expected maximum of Sharpe ratios with this variance, without skill (Bailey and López de Prado 2014)."""
     not_negative("variance", variance)
     return math.sqrt(variance) * _maximum(trials) if whole("trials", trials, 1) > 1 else 0.0
 
@@ -345,8 +326,8 @@ def selection(
     autocorrelated, (1 + φ)/(1 − φ) for AR(1) returns. It is averaged over columns, and not below 1. The variance among
     the given columns is smaller if they are the best of many, and larger if skill differs; the larger of the two
     variances is used, unless that of all trials (per period) is given. The expected maximum of equicorrelated normal
-    variables is √(1 − ρ) times that of independent ones [8]. The effective number of trials is the number of
-    independent ones with the same expected maximum. The number of trials is that of columns by default.
+    variables is √(1 − ρ) times that of independent ones (Owen and Steck 1962). The effective number of trials is the
+    number of independent ones with the same expected maximum. The number of trials is that of columns by default.
     """
     x = _series(x)
     x = x.reshape(len(x), -1)
@@ -377,7 +358,7 @@ def _effective(trials: int, correlation: float) -> float:
 
 
 def _maximum(trials: float) -> float:
-    """Expected maximum of this many standard normal variables [6], approximately; -inf for one."""
+    """Expected maximum of this many standard normal variables, approximately; -inf for one."""
     from scipy.special import ndtri
 
     gamma = float(np.euler_gamma)
@@ -410,7 +391,7 @@ def _out(value: Any) -> Any:
 
 
 def _long_run_variance(x: np.ndarray, lags: int | None = None) -> float:
-    """Sum of autocovariances with Bartlett weights; prewhitened [11] if the number of lags is not given.
+    """Sum of autocovariances with Bartlett weights; prewhitened (as above) if the number of lags is not given.
 
     Without prewhitening the sum is far too small for short series: two thirds of the true value for 120 rows of an
     AR(1) process with coefficient 0.5.
@@ -432,17 +413,17 @@ def _autocovariances(x: np.ndarray, lags: int) -> list[float]:
 
 
 def _first_lags(n: int) -> int:
-    """Number of lags from which the rule of Newey and West [4] finds its own."""
+    """Number of lags from which the rule of Newey and West (1994) finds its own."""
     return min(int(4 * (n / 100) ** (2 / 9)), n - 1)
 
 
 def _lags(x: np.ndarray) -> int:
-    """Number of lags by the rule of Newey and West [4]."""
+    """Number of lags by the rule of Newey and West (1994)."""
     n = len(x)
     own, *first = _autocovariances(x, _first_lags(n))
     level = own + 2 * sum(first)
     slope = 2 * sum(j * c for j, c in enumerate(first, 1))
     # The rule squares the ratio, so the sign of the level does not matter. Near 0 the number of lags is unbounded;
-    # Schwert's rule [9] limits it.
+    # Schwert's rule (1989) limits it.
     ratio = slope / level if level else math.inf
     return min(int(min(1.1447 * (ratio * ratio * n) ** (1 / 3), 12 * (n / 100) ** 0.25)), n - 1)
