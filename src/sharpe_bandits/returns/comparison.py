@@ -91,35 +91,33 @@ class Comparison(Reported):
         if self.no_verdict:
             return "No verdict: every mean return is below the hurdle, where Sharpe ratios reward volatility."
         level = 1 - self.confidence
-        clear = [d for d in self.differences if d.p_corrected <= level]
-        text = self._sentence(self.differences[0])
+        sentences = [self._sentence(self.differences[0])]
         if len(self.differences) > 1:
-            text += (
-                f" {len(clear)} of {len(self.differences)} differences are significant at the "
-                f"{level:.0%} level after correcting for {self._family}; {sum(d.p <= level for d in self.differences)} "
-                "without the correction."
+            clear = sum(d.p_corrected <= level for d in self.differences)
+            sentences.append(
+                f"{clear} of {len(self.differences)} differences are significant at the {level:.0%} level after "
+                f"correcting for {self._family}; {sum(d.p <= level for d in self.differences)} without the correction."
             )
         if self.confidence_set:
-            few = self.included[:SHOWN]
             more = f" and {len(self.included) - SHOWN} more" * (len(self.included) > SHOWN)
-            text += (
-                f" With {self.confidence:.0%} confidence the best column is among {len(self.included)} of "
-                f"{len(self.confidence_set)}: {', '.join(few)}{more} (model confidence set)."
+            sentences.append(
+                f"With {self.confidence:.0%} confidence the best column is among {len(self.included)} of "
+                f"{len(self.confidence_set)}: {', '.join(self.included[:SHOWN])}{more} (model confidence set)."
             )
         if self.superior:
             than = f"better than {self.against}" if self.against else "above 0"
-            text += (
-                f" The hypothesis that no column is {than} has {self._p(self.superior['consistent'])} (test for "
+            sentences.append(
+                f"The hypothesis that no column is {than} has {self._p(self.superior['consistent'])} (test for "
                 "superior predictive ability)."
             )
         if not self.confidence_set:
-            text += (
-                f" The columns have {counted(self.common, 'row') if self.common else 'no row'} in common: too few for "
+            sentences.append(
+                f"The columns have {counted(self.common, 'row') if self.common else 'no row'} in common: too few for "
                 f"a model confidence set (at least {LEAST_COMMON})."
             )
         if self.pbo is not None:
-            text += f" The probability of backtest overfitting is {self.pbo:.0%}."
-        return text
+            sentences.append(f"The probability of backtest overfitting is {self.pbo:.0%}.")
+        return " ".join(sentences)
 
     @property
     def _family(self) -> str:
@@ -129,15 +127,13 @@ class Comparison(Reported):
         return f"all {columns * (columns - 1) // 2:,} pairs, since the best column is known only afterwards"
 
     def _sentence(self, d: Difference) -> str:
-        form = self._form
-        ends = f"{self.confidence:.0%} interval {d.low:z{form}} to {d.high:z{form}}"
-        several = len(self.differences) > 1
+        form, several = self._form, len(self.differences) > 1
         p = self._p(d.p) + (f"; {self._p(d.p_corrected)} corrected" if several else "")
         clear = (d.p_corrected if several else d.p) <= 1 - self.confidence
         return (
             f"The {self.yardstick.name} of {d.first} is {abs(d.difference):{form}} "
-            f"{'above' if d.difference >= 0 else 'below'} that of {d.second} ({ends}; {p}): "
-            f"{'a significant difference' if clear else 'no significant difference'}."
+            f"{'above' if d.difference >= 0 else 'below'} that of {d.second} ({self.confidence:.0%} interval "
+            f"{d.low:z{form}} to {d.high:z{form}}; {p}): {'a' if clear else 'no'} significant difference."
         )
 
     @property

@@ -89,20 +89,20 @@ def measures(
     own = ~np.isnan(excess)
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     once, rows = np.ones((1, int(own.sum()))), np.arange(len(x))[None]
+    draws: dict[str, tuple[Any, Any]] = {}
     with np.errstate(divide="ignore", invalid="ignore"):
-        draws = {
-            name: (float(measure(once, excess[own])[0]), measure(counts[:, own], excess[own]))
-            for name, measure in RESAMPLED.items()
-        }
-    ordered = zip(drawdown_and_calmar(rows, x, q), drawdown_and_calmar(paths, x, q), strict=True)
-    draws |= {name: (float(v[0]), d) for name, (v, d) in zip(("drawdown", "calmar"), ordered, strict=True)}
+        for name, measure in RESAMPLED.items():
+            draws[name] = measure(once, excess[own]), measure(counts[:, own], excess[own])
+    draws["drawdown"], draws["calmar"] = zip(
+        drawdown_and_calmar(rows, x, q), drawdown_and_calmar(paths, x, q), strict=True
+    )
     if benchmark:
         total = Sharpe(L=0.0).value_of_resamples
-        draws["total_sharpe"] = (float(total(once, x[own])[0]), total(counts[:, own], x[own]))
-    scale = {"sortino": q**0.5, "total_sharpe": q**0.5}
+        draws["total_sharpe"] = total(once, x[own]), total(counts[:, own], x[own])
     measured = {}
     for name, (value, resampled) in draws.items():
+        scale = q**0.5 if name in ("sortino", "total_sharpe") else 1.0
         finite = resampled[np.isfinite(resampled)]
         low, high = np.quantile(finite, ends) if len(finite) else (np.nan, np.nan)
-        measured[name] = Measure(*(float(scale.get(name, 1.0) * number) for number in (value, low, high)))
+        measured[name] = Measure(*(float(scale * number) for number in (value[0], low, high)))
     return measured

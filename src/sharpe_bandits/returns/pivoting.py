@@ -46,27 +46,26 @@ def pivoted(source: Source, layout: Layout, dated: int | None, duplicates: Dupli
     begins: dict[Any, int] = {}
     for at, date in enumerate(dates):
         begins.setdefault(date, at)
-    rows_of, origin = {date: row for row, date in enumerate(begins)}, list(begins.values())
-    wide: dict[str, list[Any]] = {str(a): [None] * len(rows_of) for a in dict.fromkeys(assets) if a is not None}
-    first: dict[tuple[int, str], int] = {}
-    for at, (date, asset, number) in enumerate(zip(dates, assets, numbers, strict=True)):
+    row_of, origin = {date: row for row, date in enumerate(begins)}, list(begins.values())
+    cells: dict[tuple[str, int], int] = {}
+    for at, (date, asset) in enumerate(zip(dates, assets, strict=True)):
         if asset is None:
             raise InvalidInputError(f"column {layout.pivot[0]!r}, {source.place(at)} has no asset name; correct it")
-        row, name = rows_of[date], str(asset)
-        before = first.setdefault((row, name), at)
+        before = cells.setdefault((str(asset), row_of[date]), at)
         if before != at and duplicates == "error":
             raise InvalidInputError(
-                f"{source.place(before)} and {source.place(at)} have the same date and {layout.pivot[0]}, {name!r}; "
-                "pass duplicates='first' or duplicates='last'"
+                f"{source.place(before)} and {source.place(at)} have the same date and {layout.pivot[0]}, "
+                f"{str(asset)!r}; pass duplicates='first' or duplicates='last'"
             )
-        if before == at or duplicates == "last":
-            wide[name][row] = number
-    texts = pa.large_string() if source.text else None
-    columns = [pa.array(values, texts) if source.text else values for values in wide.values()]
+        if duplicates == "last":
+            cells[str(asset), row_of[date]] = at
+    wide: dict[str, list[Any]] = {str(asset): [None] * len(row_of) for asset in assets}
+    for (name, row), at in cells.items():
+        wide[name][row] = numbers[at]
+    columns = [pa.array(values, pa.large_string()) if source.text else values for values in wide.values()]
     if dated is None:
         return Source(list(wide), columns, source.place, None, source.text)
     label = source.columns[dated]
     moments = label.take(pa.array(origin)) if hasattr(label, "take") else [label[at] for at in origin]
-    return Source(
-        [source.names[dated], *wide], [moments, *columns], lambda row: source.place(origin[row]), None, source.text
-    )
+    names = [source.names[dated], *wide]
+    return Source(names, [moments, *columns], lambda row: source.place(origin[row]), None, source.text)

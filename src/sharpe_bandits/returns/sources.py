@@ -57,12 +57,6 @@ class Layout:
         if not (isinstance(sign, str) and len(sign) == 1 and sign.isascii() and sign not in '\r\n"\0'):
             raise InvalidInputError(f"separator must be a single character, such as ';', got {shown(sign)}")
         whole("skip_rows", self.skip_rows, 0)
-        try:
-            codecs.lookup(self.encoding)
-        except (LookupError, TypeError, ValueError):
-            raise InvalidInputError(
-                f"there is no encoding {shown(self.encoding)}; common ones are 'latin-1', 'cp1252' and 'utf-16'"
-            ) from None
         pair = self.pivot
         if pair is not None and not (isinstance(pair, (list, tuple)) and list(map(type, pair)) == [str, str]):
             raise InvalidInputError(
