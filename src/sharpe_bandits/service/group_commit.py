@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
 from ..errors import SharpeBanditsError, StoreError
 from ..live.campaigns import Campaign
 from ..live.campaigns.requests import Request
+from .observability import Observer
 
 #: Maximum number of requests waiting for one campaign.
 LONGEST_QUEUE = 10_000
@@ -26,19 +26,13 @@ class GroupCommit:
     join it, and the busier the service, the larger the groups.
 
     ``turn`` is held during a commit: campaigns of one storage share it if only one of them can write at a time.
-    ``committed`` is told the number of requests and the seconds of each commit.
     """
 
     def __init__(
-        self,
-        campaign: Campaign,
-        threads: Executor,
-        turn: asyncio.Lock,
-        largest: int,
-        committed: Callable[[int, float], None] = lambda size, seconds: None,
+        self, campaign: Campaign, threads: Executor, turn: asyncio.Lock, largest: int, observer: Observer
     ) -> None:
         self._campaign, self._threads, self._turn, self._largest = campaign, threads, turn, largest
-        self._committed = committed
+        self._observer = observer
         #: Whether the storage refused the last commit.
         self.refused = False
         self._waiting: list[_Waiting] = []
@@ -71,7 +65,8 @@ class GroupCommit:
                     del self._waiting[: self._largest]
                     requests, began = [one.request for one in group], time.perf_counter()
                     results = await loop.run_in_executor(self._threads, self._commit, requests)
-                    self._committed(len(requests), time.perf_counter() - began)
+                    self._observer.group_size.observe(len(requests))
+                    self._observer.commit_seconds.observe(time.perf_counter() - began)
                 self.refused = isinstance(results[0], StoreError)
                 if self.refused:  # those that came meanwhile have waited as long already
                     group, self._waiting = group + self._waiting, []

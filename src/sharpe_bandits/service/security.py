@@ -57,19 +57,18 @@ STRANGERS, STRANGERS_BURST = 20.0, 200.0
 SESSION_LENGTH = 12 * 3600.0
 COOKIE = "sharpe_bandits_session"
 #: Headers of every response.
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
+_HEADERS = [
+    (b"content-security-policy", b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+     b"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]  # fmt: skip
 #: Headers that affect authorisation, and may occur only once.
 _ONCE = (b"host", b"origin", b"authorization", b"cookie", b"content-length")
-_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 #: Minimum number of characters of a token.
 _SHORTEST = 32
 
@@ -146,26 +145,23 @@ def _token(path: Path, name: str, entry: Any) -> Token:
             f'[{name}] in {path} needs token = "..." and access = "read", "write" or a list of {", ".join(SCOPES)}; it '
             'may have campaigns = ["eu-*"] and expires = 2030-01-31; nothing else'
         )
+    remedy = 'make one with: python -c "import secrets; print(secrets.token_urlsafe(32))"'
     if len(token) < _SHORTEST or not token.isascii():
         raise InvalidInputError(
-            f"the token [{name}] in {path} must have at least {_SHORTEST} ASCII characters, got {len(token)}; make "
-            'one with: python -c "import secrets; print(secrets.token_urlsafe(32))"'
+            f"the token [{name}] in {path} must have at least {_SHORTEST} ASCII characters, got {len(token)}; {remedy}"
         )
     if token.startswith("replace-me"):
-        raise InvalidInputError(
-            f"the token [{name}] in {path} is that of the example, which everybody knows; make one with: "
-            'python -c "import secrets; print(secrets.token_urlsafe(32))"'
-        )
+        raise InvalidInputError(f"the token [{name}] in {path} is that of the example, which everybody knows; {remedy}")
     patterns, end = settings.get("campaigns", ["*"]), settings.get("expires")
     if not isinstance(patterns, list) or not all(isinstance(pattern, str) for pattern in patterns):
         raise InvalidInputError(f'campaigns of [{name}] in {path} must be a list of names or patterns, as in ["eu-*"]')
     if not (end is None or isinstance(end, date)):
         raise InvalidInputError(f"expires of [{name}] in {path} must be a date, as in expires = 2030-01-31")
-    more: dict[str, Any] = {"campaigns": tuple(patterns)}
+    expires = float("inf")
     if end is not None:
         moment = end if isinstance(end, datetime) else datetime(end.year, end.month, end.day)
-        more["expires"] = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    return Token.of(name, map(str, scopes), token, **more)
+        expires = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return Token.of(name, map(str, scopes), token, campaigns=tuple(patterns), expires=expires)
 
 
 def _digest(text: str) -> bytes:
@@ -298,20 +294,15 @@ class Gate:
             await send(message)
 
         try:
-            await self._pass(scope, receive, guarded)
-        finally:
-            self._observer.request(scope, status, time.perf_counter() - began)
-
-    async def _pass(self, scope: Any, receive: Any, guarded: Any) -> None:
-        try:
             scope["token"] = self._admit(scope)
             body = await _body(scope, receive)
+            # Names may contain a slash: routes match the raw path, and decode each part.
+            scope["path"] = scope["raw_path"].decode("ascii")
+            await self.app(scope, body, guarded)
         except _DeniedError as denied:
             await self._refuse(scope, guarded, denied)
-            return
-        # Names may contain a slash: routes match the raw path, and decode each part.
-        scope["path"] = scope["raw_path"].decode("ascii")
-        await self.app(scope, body, guarded)
+        finally:
+            self._observer.request(scope, status, time.perf_counter() - began)
 
     def _admit(self, scope: Any) -> Token | None:
         """The token of a request that may pass; raises if it may not."""
@@ -407,18 +398,15 @@ def _host(text: str) -> str | None:
     return None if parts.path or parts.query or parts.fragment or parts.username is not None else parts.hostname
 
 
-def _too_large() -> _DeniedError:
-    return _DeniedError(413, "too-large", f"a body must have at most {LARGEST_BODY:,} bytes; split the request")
-
-
 async def _body(scope: Any, receive: Any) -> Any:
     """Read a body, if it is not too large or too slow; return the function from which an application reads it."""
     headers = dict(scope["headers"])
     if b"content-length" not in headers and b"transfer-encoding" not in headers:
         return receive
+    too_large = _DeniedError(413, "too-large", f"a body must have at most {LARGEST_BODY:,} bytes; split the request")
     length = headers.get(b"content-length", b"0")
     if not length.isdigit() or len(length) > 16 or int(length) > LARGEST_BODY:
-        raise _too_large()
+        raise too_large
     body, more = b"", True
     try:
         async with asyncio.timeout(SLOWEST_BODY):
@@ -429,16 +417,12 @@ async def _body(scope: Any, receive: Any) -> Any:
                 body += message.get("body", b"")
                 more = message.get("more_body", False)
                 if len(body) > LARGEST_BODY:
-                    raise _too_large()
+                    raise too_large
     except TimeoutError:
         raise _DeniedError(408, "too-slow", f"the body took more than {SLOWEST_BODY:g} seconds to arrive") from None
-    given = False
+    messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 
     async def again() -> Any:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
+        return next(messages, None) or await receive()
 
     return again

@@ -40,10 +40,6 @@ class ServiceState:
         self._turn = asyncio.Lock()
         self.observer = Observer()
 
-    def _committed(self, size: int, seconds: float) -> None:
-        self.observer.group_size.observe(size)
-        self.observer.commit_seconds.observe(seconds)
-
     async def check_ready(self) -> int:
         """Raise unless the store answers within ``READY_SECONDS`` and this release can write to it.
 
@@ -89,7 +85,7 @@ class ServiceState:
         with self._opening:
             if name not in self._handles:
                 turn = self._turn if self.store.single_writer else asyncio.Lock()
-                commits = GroupCommit(self.store.campaign(name), self._threads, turn, self._group, self._committed)
+                commits = GroupCommit(self.store.campaign(name), self._threads, turn, self._group, self.observer)
                 self._handles[name] = CampaignHandle(commits, self.store.campaign(name))
             return self._handles[name]
 
