@@ -152,59 +152,45 @@ def _missing(activity: Activity, arms: int) -> list[int | None]:
 
 def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) -> list[dict[str, Any]]:
     """Estimates with 95% intervals: simultaneous confidence sequences for all arms, or fixed-time intervals."""
-    scale = math.sqrt(periods) if periods else 1.0
-    rate = float(getattr(agent.objective, "risk_free", 0.0))
-    sharpe = Sharpe(0.0, rate)
+    scale, sharpe = math.sqrt(periods or 1.0), Sharpe(0.0, float(getattr(agent.objective, "risk_free", 0.0)))
     sequence = list(agent.intervals(sharpe, alpha=1 - CONFIDENCE).values()) if watchable else []
-    rows = []
+    goal, rows, values, errors = agent.policy.objective, [], [], []
     for k, (arm, statistics) in enumerate(zip(status.arms, agent.statistics().values(), strict=True)):
         varies = statistics.pulls > 1 and statistics.variance > 0
-        ratio, ratio_interval = objective_interval(sharpe, statistics) if varies else (None, None)
-        row = {**vars(arm), "sharpe": ratio, "sharpe_interval": ratio_interval}
+        ratio, ends = objective_interval(sharpe, statistics) if varies else (None, None)
         # For the current probability of being best: by the delta method.
-        objective = agent.objective
-        value_interval = objective_interval(objective, statistics)[1] if varies and objective is not None else None
-        row["errors"] = {"sharpe": _half(ratio_interval), "value": _half(value_interval)}
+        now = ends if goal is None else objective_interval(goal, statistics)[1] if varies else None
+        values.append(ratio if goal is None else arm.value)
+        errors.append(None if now is None else (now[1] - now[0]) / 2 / normal_half_width(CONFIDENCE))
         if sequence:  # of the ratio itself, of which larger is better also for costs
-            ends = finite_ends(sequence[k])
-            row["sharpe_interval"] = None if ends is None else agent._interval_as_told(ends)
-        row["heavy_tailed"] = bool(sequence) and sequence[k].heavy_tailed
-        row["sharpe"] = None if ratio is None else scale * ratio
-        row["sharpe_interval"] = row["sharpe_interval"] and [scale * end for end in row["sharpe_interval"]]
+            finite = finite_ends(sequence[k])
+            ends = None if finite is None else agent._interval_as_told(finite)
         # The standard error of a standard deviation, by the delta method.
         error = float(Variance().standard_error(statistics)) / (2 * math.sqrt(statistics.variance)) if varies else None
-        row["standard_deviation_error"] = error or None  # few rewards may not show how much their squares vary
-        rows.append(row)
-    of = "sharpe" if agent.policy.objective is None else "value"
-    chances = _best_probabilities(
-        rows, of, scale if of == "sharpe" else 1.0, of == "value" and agent.direction == "min"
-    )
-    return [
-        {**{key: value for key, value in row.items() if key != "errors"}, "best_probability": chance}
-        for row, chance in zip(rows, chances, strict=True)
-    ]
+        own = {
+            "sharpe": None if ratio is None else scale * ratio,
+            "sharpe_interval": ends and [scale * end for end in ends],
+            "heavy_tailed": bool(sequence) and sequence[k].heavy_tailed,
+            "standard_deviation_error": error or None,  # few rewards may not show how much their squares vary
+            "best_probability": None,
+        }
+        rows.append({**vars(arm), **own})
+    played = [k for k, arm in enumerate(status.arms) if not arm.retired]
+    if len(played) <= 1000 and all(errors[k] is not None for k in played):
+        chances = _best_probabilities(
+            [values[k] for k in played], [errors[k] for k in played], goal is not None and agent.direction == "min"
+        )
+        for k, chance in zip(played, chances, strict=True):
+            rows[k]["best_probability"] = float(chance)
+    return rows
 
 
-def _half(interval: Any) -> float | None:
-    return None if interval is None else (interval[1] - interval[0]) / 2
-
-
-def _best_probabilities(arms: list[dict[str, Any]], of: str, scale: float, least: bool) -> list[float | None]:
-    """How often each arm has the largest (or the least) value, each drawn from the normal distribution of its estimate.
-
-    None for arms that are retired or have no interval, and for all if an arm that is played has none.
-    """
-    played = [k for k, arm in enumerate(arms) if not arm["retired"]]
-    chances: list[float | None] = [None] * len(arms)
-    if any(arms[k]["errors"][of] is None for k in played) or len(played) > 1000:
-        return chances
-    centre = np.array([arms[k][of] for k in played]) * (-1 if least else 1)
-    error = np.array([scale * arms[k]["errors"][of] / normal_half_width(CONFIDENCE) for k in played])
-    draws = np.random.default_rng(0).normal(centre, error, (_DRAWS, len(played)))
-    counts = np.bincount(draws.argmax(axis=1), minlength=len(played)) / _DRAWS
-    for k, chance in zip(played, counts, strict=True):
-        chances[k] = float(chance)
-    return chances
+def _best_probabilities(values: list[Any], errors: list[Any], least: bool) -> np.ndarray:
+    """How often each arm has the largest (or the least) value, each drawn from the normal distribution of its
+    estimate."""
+    centre = np.array(values, float) * (-1 if least else 1)
+    draws = np.random.default_rng(0).normal(centre, np.array(errors, float), (_DRAWS, len(values)))
+    return np.bincount(draws.argmax(axis=1), minlength=len(values)) / _DRAWS
 
 
 def _series(activity: Activity, status: Status, goal: Objective | None, watchable: bool) -> dict[str, Any]:
