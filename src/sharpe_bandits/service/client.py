@@ -25,9 +25,9 @@ from ..errors import ConflictError, InvalidInputError, SharpeBanditsError, Store
 from ..live.agents import Agent
 from ..live.campaigns import requests
 from ..live.campaigns.interface import CampaignInterface
+from ..live.campaigns.log import history_row
 from ..live.campaigns.records import (
     CIRCUMSTANCES,
-    PAIRS,
     Decider,
     Decision,
     DecisionState,
@@ -35,7 +35,6 @@ from ..live.campaigns.records import (
     Evaluation,
     LogEntry,
     Verification,
-    details_text,
     history_schema,
 )
 from ..live.campaigns.requests import MAX_BATCH, number_of, this_process
@@ -499,8 +498,7 @@ class RemoteCampaign(CampaignInterface):
 
         def page(first: int, size: int) -> tuple[list[dict[str, Any]], int | None]:
             content = self._request("GET", f"/decisions?first={first}&count={size}")
-            rows = [vars(decision) for decision in _from_plain(list[Decision], content["decisions"])]
-            return [row | {name: details_text(row[name]) for name in PAIRS} for row in rows], content["next"]
+            return [history_row(one) for one in _from_plain(list[Decision], content["decisions"])], content["next"]
 
         schema = history_schema(isinstance(self.settings["arms"], list))
         return pa.Table.from_pylist(_all_pages(page, first, _PAGE, count), schema=schema)

@@ -1,10 +1,5 @@
 """The log of a campaign is searched and turned over."""
 
-from datetime import UTC, datetime, timedelta
-
-import numpy as np
-
-from sharpe_bandits.live.campaigns.records import microseconds, utc_time
 from tests.live.campaigns.desks import make
 
 
@@ -22,10 +17,3 @@ def test_the_log_can_be_searched_and_turned_over(store):
     assert len(campaign.log(search="desk 7")) == 4
     assert campaign.log(search="' OR 1=1 --") == []
     assert campaign.history(first=2, count=1).column("number").to_pylist() == [2]
-
-
-def test_times_are_rounded_alike_everywhere():
-    """A history gives the microsecond that decisions and status give."""
-    start = datetime(1970, 1, 1, tzinfo=UTC)
-    for seconds in np.random.default_rng(1).uniform(1.7e9, 1.9e9, size=1_000).tolist():
-        assert start + timedelta(microseconds=microseconds(seconds)) == utc_time(seconds)

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..._support.names import csv_cell
 from .records import (
-    CIRCUMSTANCES,
-    MEASURES,
-    Decider,
+    PAIRS,
+    Decision,
     EventKind,
     LogEntry,
     details_text,
     history_schema,
-    microseconds,
     plain_details,
     user_key,
     utc_time,
@@ -24,7 +22,6 @@ from .storage import Records, Search
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_TIMES = ("asked", "expires", "told")
 #: Decisions in a batch of an Arrow table.
 _ROWS = 50_000
 
@@ -61,21 +58,14 @@ def history(records: Records, arms: list[Any], first: int, last: int | None) -> 
 
     schema = history_schema(isinstance(arms[0], str))
     rows, batches = iter(records.history(first, last)), []
-    while page := list(islice(rows, _ROWS)):
-        columns = dict(zip(page[0]._fields, map(list, zip(*page, strict=True)), strict=True))
-        columns["arm"] = [arms[i] for i in columns["arm"]]
-        columns["key"] = [user_key(key) for key in columns["key"]]
-        parsed = {name: [plain_details(text) for text in columns[name]] for name in ("details", "measures")}
-        columns["by"] = [one.get("by", str(Decider.POLICY)) for one in parsed["details"]]
-        columns["choice"] = [None if (i := one.get("choice")) is None else arms[i] for one in parsed["details"]]
-        for source, about in (("details", CIRCUMSTANCES), ("measures", MEASURES)):
-            for name, column in about.items():
-                values = [one.get(name) for one in parsed[source]]
-                columns[name] = [x and details_text(x) for x in values] if column["pairs"] else values
-        for name in _TIMES:
-            columns[name] = [None if t is None else microseconds(t) for t in columns[name]]
-        batches.append(pa.record_batch([pa.array(columns[field.name], field.type) for field in schema], schema=schema))
-    return pa.Table.from_batches(batches, schema=schema)
+    while page := [history_row(Decision.from_row(row, arms)) for row in islice(rows, _ROWS)]:
+        batches.append(pa.RecordBatch.from_pylist(page, schema))
+    return pa.Table.from_batches(batches, schema)
+
+
+def history_row(decision: Decision) -> dict[str, Any]:
+    """A row of a history: tags and metrics are JSON."""
+    return vars(decision) | {name: details_text(getattr(decision, name)) for name in PAIRS}
 
 
 def to_csv(table: pa.Table, header: bool = True) -> bytes:

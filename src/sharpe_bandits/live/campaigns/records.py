@@ -269,12 +269,6 @@ def utc_time(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def microseconds(seconds: float) -> int:
-    """Microseconds since 1970, rounded as :func:`utc_time` rounds them."""
-    whole, rest = divmod(seconds, 1)
-    return 1_000_000 * int(whole) + round(1e6 * rest)
-
-
 @dataclass(frozen=True)
 class Entry:
     """A campaign in the list of a store."""
