@@ -33,12 +33,19 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(100_000, 50, 100)
 
 
+#: Files whose tests take longest: whole programs.
+LONG = {"test_examples.py", "test_site.py"}
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--order", type=int, metavar="SEED", help="shuffle the tests; the same order for the same seed")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """No test relies on another having run before it."""
+    """The longest tests come first, so that no worker waits for them at the end. No test relies on another having run
+    before it.
+    """
+    items.sort(key=lambda item: item.path.name not in LONG)
     if (seed := config.getoption("order")) is not None:
         random.Random(seed).shuffle(items)
 
@@ -70,6 +77,13 @@ def interrupts():
     """Ctrl-C raises KeyboardInterrupt in every test: a shell that runs the suite in the background has it ignored, and
     some libraries take it over."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def own_work():
+    """What earlier tests have simulated does not make the compilation of a faster kernel pay."""
+    if index := sys.modules.get("sharpe_bandits.simulation.families.index"):
+        index._requested.clear()
 
 
 @pytest.fixture(autouse=True)

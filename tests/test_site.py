@@ -148,7 +148,8 @@ def test_every_notebook_is_in_the_list():
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path, tmp_path):
     """Cell by cell, as typed in: what is started from it finds no file to read again. That it runs shows in few runs."""
-    text = re.sub(r"(\bruns[= ])[\d_]+", r"\g<1>100", path.read_text("utf-8"))
+    few = re.compile(r"(\bruns[= ])([\d_]+)")
+    text = few.sub(lambda found: f"{found[1]}{min(int(found[2]), 100)}", path.read_text("utf-8"))
     cells = text.split("```{code-cell} ipython3\n")[1:]
     assert cells
     lines = [line for cell in cells for line in cell.split("```")[0].splitlines() if not line.startswith((":", "%"))]

@@ -1,4 +1,4 @@
-"""Observed values: many of them take no time."""
+"""Observed values: many of them take little time."""
 
 import time
 
@@ -7,12 +7,12 @@ import numpy as np
 import sharpe_bandits as sb
 
 
-def test_ten_million_values():
-    values = np.random.default_rng(0).normal(size=10**7)
+def test_a_million_values():
+    values = np.random.default_rng(0).normal(size=10**6)
     started = time.process_time()
     arm = sb.Empirical(values)
     bandit = sb.Bandit([arm, sb.arms.Constant(1.0)])
-    assert bandit.table(0, 0, 1).pool.size == 10**7 + 1
+    assert bandit.table(0, 0, 1).pool.size == 10**6 + 1
     assert arm.to_dict()["values"] == arm.values
     assert (arm.mean, arm.variance) == (values.mean(), np.mean((values - values.mean()) ** 2))
-    assert time.process_time() - started < 15
+    assert time.process_time() - started < 1.5

@@ -12,7 +12,7 @@ from sharpe_bandits._support.files import packed
 from sharpe_bandits.cli.program import main
 from sharpe_bandits.play import statistics, streams
 from sharpe_bandits.simulation import cache
-from sharpe_bandits.simulation.cache import cache_folder
+from sharpe_bandits.simulation.cache import KernelFiles, cache_folder
 from sharpe_bandits.simulation.compiler import specialise
 from tests.simulation.apart import refill, run
 
@@ -128,26 +128,15 @@ DAMAGE = {
 }
 
 
-def test_damage_costs_compiling_and_nothing_else(tmp_path, filled):
-    """All at once, in one process: each kernel is damaged in another way, and afterwards every file is whole."""
-    kinds = list(DAMAGE.values())
-    damaged = {name: kinds[n % len(kinds)](content) for n, (name, content) in enumerate(filled.items())}
-    kernels = refill(tmp_path, damaged)
-    result, _ = run(USE, SHARPE_BANDITS_CACHE=str(tmp_path))
-    assert result["values"] == expected_values()
-    assert result["found"] == 0 < result["compiled"]
-    assert result["warnings"] == []
-    again, _ = run(USE, SHARPE_BANDITS_CACHE=str(tmp_path))
-    assert again["compiled"] == 0 < again["found"]
-    assert sorted(path.name for path in kernels.glob("*.kernel")) == sorted(filled)
-
-
-def test_kernels_that_were_swapped_are_misses(tmp_path, filled):
-    """Each file is whole, and holds the code of another kernel."""
-    refill(tmp_path, dict(zip(filled, [*list(filled.values())[1:], *list(filled.values())[:1]], strict=True)))
-    result, _ = run(USE, SHARPE_BANDITS_CACHE=str(tmp_path))
-    assert result["values"] == expected_values()
-    assert result["found"] == 0 < result["compiled"]
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_file_is_a_miss(damage, tmp_path, monkeypatch):
+    monkeypatch.setenv("SHARPE_BANDITS_CACHE", str(tmp_path))
+    files = KernelFiles("kernel", "digest")
+    files.write("types", b"code" * 100)
+    assert files.read("types") == b"code" * 100
+    path = files.path("types")
+    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    assert files.read("types") is None
 
 
 def repacked(filled, thing):
@@ -155,12 +144,21 @@ def repacked(filled, thing):
     return {name: packed(pickle.dumps(thing), content.partition(b"\n")[0] + b"\n") for name, content in filled.items()}
 
 
-def test_a_whole_file_that_does_not_load_is_a_miss(tmp_path, filled):
-    """What another version of numba may leave: whole, but not what is expected."""
-    refill(tmp_path, repacked(filled, ("not", "a", "kernel")))
+def test_damage_costs_compiling_and_nothing_else(tmp_path, filled):
+    """One file is cut short; one is whole and holds the code of another kernel; one is whole and does not load, as
+    another version of Numba may leave it. Afterwards every file is whole.
+    """
+    (cut, content), (moved, _), (foreign, other) = filled.items()
+    kernels = refill(
+        tmp_path, {cut: content[:-1], moved: content, **repacked({foreign: other}, ("not", "a", "kernel"))}
+    )
     result, _ = run(USE, SHARPE_BANDITS_CACHE=str(tmp_path))
     assert result["values"] == expected_values()
     assert result["found"] == 0 < result["compiled"]
+    assert result["warnings"] == []
+    again, _ = run(USE, SHARPE_BANDITS_CACHE=str(tmp_path))
+    assert again["compiled"] == 0 < again["found"]
+    assert sorted(path.name for path in kernels.glob("*.kernel")) == sorted(filled)
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners and permissions here")

@@ -29,27 +29,10 @@ def from_source(source, **scope):
     return scope["formula"]
 
 
+#: Changes of the text of a formula; those of what it reads are in tests/support/test_fingerprints.py.
 VARIANTS = {
     "constant": ("def formula(x, t):\n    return 2.0 * x", "def formula(x, t):\n    return 3.0 * x"),
     "operator": ("def formula(x, t):\n    return 2.0 * x", "def formula(x, t):\n    return 2.0 + x"),
-    "default": ("def formula(x, t, k=2.0):\n    return k * x", "def formula(x, t, k=3.0):\n    return k * x"),
-    "global": ("K = 2.0\ndef formula(x, t):\n    return K * x", "K = 3.0\ndef formula(x, t):\n    return K * x"),
-    "array": (
-        "import numpy as np\nK = np.array([2.0])\ndef formula(x, t):\n    return K[0] * x",
-        "import numpy as np\nK = np.array([3.0])\ndef formula(x, t):\n    return K[0] * x",
-    ),
-    "closure": (
-        "def make(k):\n    def formula(x, t):\n        return k * x\n    return formula\nformula = make(2.0)",
-        "def make(k):\n    def formula(x, t):\n        return k * x\n    return formula\nformula = make(3.0)",
-    ),
-    "helper": (
-        "def helper(x):\n    return 2.0 * x\ndef formula(x, t):\n    return helper(x)",
-        "def helper(x):\n    return 3.0 * x\ndef formula(x, t):\n    return helper(x)",
-    ),
-    "compiled helper": (
-        "import numba\n@numba.njit\ndef helper(x):\n    return 2.0 * x\ndef formula(x, t):\n    return helper(x)",
-        "import numba\n@numba.njit\ndef helper(x):\n    return 3.0 * x\ndef formula(x, t):\n    return helper(x)",
-    ),
     "library function": (
         "from math import sqrt as f\ndef formula(x, t):\n    return f(x)",
         "from math import log as f\ndef formula(x, t):\n    return f(x)",
@@ -73,19 +56,6 @@ def test_the_same_formula_is_compiled_once():
     first, second = (from_source(VARIANTS["constant"][0]) for _ in range(2))
     assert first is not second
     assert compiled(first) is compiled(second)
-
-
-def test_a_module_of_the_user_is_followed(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    results = []
-    for number, factor in enumerate((2.0, 3.0)):
-        # Two modules of one content but for a number, used under one name.
-        (tmp_path / f"mine{number}.py").write_text(
-            f"import numba\n@numba.njit\ndef helper(x):\n    return {factor} * x\n"
-        )
-        formula = from_source(f"import mine{number} as mine\ndef formula(x, t):\n    return mine.helper(x)")
-        results.append(compiled(formula)(1.5))
-    assert results == [3.0, 4.5]
 
 
 PLAIN = """

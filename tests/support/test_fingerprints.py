@@ -4,10 +4,7 @@ import copy
 import ctypes
 import functools
 import importlib
-import json
-import os
 import pickle
-import subprocess
 import sys
 import textwrap
 
@@ -16,10 +13,8 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits._support import fingerprints
-from sharpe_bandits._support.call_tree import is_own
 from sharpe_bandits._support.fingerprints import fingerprint
-from sharpe_bandits.play import formulas, statistics
+from sharpe_bandits.play import formulas
 from sharpe_bandits.simulation.compiler import specialise
 from tests import twin
 
@@ -262,70 +257,6 @@ def test_what_a_helper_reads_decides_how_a_policy_is_played(monkeypatch):
     assert numbers.least_pilot == 1
 
 
-def test_what_the_package_encloses_is_read_each_time():
-    """What functions of the package read is remembered, but not what they were given: it may be a user's."""
-    table = np.array([2.0, 5.0])
-    enclosing = statistics._number(table)
-    assert is_own(enclosing)
-    before = fingerprint(enclosing)
-    in_place(table)
-    assert fingerprint(enclosing) != before
-
-
-def test_the_package_itself_is_read_once(monkeypatch):
-    """Between a warm call and its kernels there is nothing to look up but what a user may have changed."""
-    policy = weighted(pilot_pulls=20)
-    choices(policy)
-    readers = []
-    real = fingerprints.content
-    monkeypatch.setattr(fingerprints, "content", lambda value, by, say: readers.append(by) or real(value, by, say))
-    choices(policy)
-    assert set(readers) == {weighted.function}
-    choices(sb.UCBRSSR(L=0.5))
-    readers.clear()
-    choices(sb.UCBRSSR(L=0.5))
-    assert readers == []
-
-
-USE = """
-    import json
-    from sharpe_bandits.simulation import compiler
-    from sharpe_bandits.play import formulas
-
-    C = 1.0
-    bound = formulas.index
-
-    def formula(x, t):
-        return x + C * x * x
-
-    def kernel(x):
-        return bound(x, 0)
-
-    found = []
-    for C in {values}:
-        found.append(compiler.specialise(kernel, {{formulas.index: formula}})(3.0))
-    misses = [sum(kernel.stats.cache_misses.values()) for kernel in compiler._compiled.values()]
-    print(json.dumps([found, sum(misses)]))
-"""
-
-
-def run(code, **environment):
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        env={**os.environ, **environment}, capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def test_two_processes_share_code_but_not_mistakes(tmp_path):
-    """The first process compiles for two values of one constant; a later one finds the right code for each."""
-    first = run(USE.format(values=[1.0, -1.0]), SHARPE_BANDITS_CACHE=str(tmp_path))
-    later = run(USE.format(values=[-1.0, 1.0]), SHARPE_BANDITS_CACHE=str(tmp_path))
-    assert first == [[12.0, -6.0], 2]  # 3 + 9 and 3 - 9, each compiled
-    assert later == [[-6.0, 12.0], 0]  # each found
-
-
 def test_layout_and_comments_do_not_count_but_words_do():
     def first(arm, t):
         return arm.mean  # a remark
@@ -452,15 +383,6 @@ def test_a_table_is_copied_and_cannot_be_written():
 
     with pytest.raises(sb.errors.CompilationError, match=r"table\[0\] = arm\.mean"):
         choices(writes(table=table))
-
-
-def test_numba_itself_would_be_stale():
-    """Why helpers are compiled anew: numba keeps the constant that a function saw first."""
-    scope = {"K": 2.0, "numba": numba}
-    exec("@numba.njit\ndef helper(x):\n    return K * x", scope)
-    assert scope["helper"](1.0) == 2.0
-    scope["K"] = 3.0
-    assert scope["helper"](1.0) == 2.0
 
 
 def _factorial(n):
