@@ -33,8 +33,7 @@ class ChangeDetector:
 
     Parameters
     ----------
-    alpha : float, optional
-        accepted probability of a false alarm, per arm
+    alpha : accepted probability of a false alarm, per arm
 
     References
     ----------

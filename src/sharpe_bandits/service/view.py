@@ -13,7 +13,8 @@ from ..confidence_sequences import intervals
 from ..live.agents import Agent
 from ..live.campaigns import Campaign
 from ..live.campaigns.activity import ARMS, Activity
-from ..live.campaigns.status import CONFIDENCE, Status, finite_ends, objective_interval, remembers_everything
+from ..live.campaigns.comparison import finite_ends
+from ..live.campaigns.status import CONFIDENCE, Status, objective_interval, remembers_everything
 from ..objectives import Objective, Sharpe, Statistics, Variance
 from ..results.metrics import Estimate, normal_half_width
 from .forecast import duration, gain, per_day, rewards_to_decide, rounded

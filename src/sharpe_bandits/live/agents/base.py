@@ -19,13 +19,7 @@ from ..._support.names import check_name
 from ..._support.plain_data import plain
 from ..._support.validation import is_number, is_supported_reward, real, unsupported_reward, whole
 from ...confidence_sequences import Evidence, Interval, Leader, evidence_above, intervals, leader, probably_best
-from ...errors import (
-    CampaignOverError,
-    InvalidInputError,
-    RewardWarning,
-    shown,
-    unknown,
-)
+from ...errors import CampaignOverError, InvalidInputError, RewardWarning, shown, unknown
 from ...objectives import Objective, Statistics
 from ...play import state as arm_state
 from ...play.state import ArmState, Sums

@@ -63,23 +63,13 @@ class FixedConfidenceAgent(Agent):
 
     def _prepare(self) -> None:
         with self._lock:
-            self._judgement(self._example_sums(), np.zeros(2, np.int64))
+            self._judge(self._example_sums())
 
-    def _judgement(self, sums: Sums, turn: np.ndarray) -> tuple[int, bool, int]:
-        judgement: tuple[int, bool, int] = self._decide(
-            sums,
-            self._state.kept,
-            self._rule.arguments(),
-            self._rule.log_odds(len(self.arms)),
-            self._rule.epsilon,
-            turn,
-        )
-        return judgement
-
-    def _judge(self) -> tuple[int, list[int]]:
+    def _judge(self, sums: Sums) -> tuple[int, list[int]]:
         """The best arm, and the arms to play before judging again; none if it is certain."""
-        turn = np.zeros(2, np.int64)
-        best, sure, steps = self._judgement(self._state.sums, turn)
+        rule, turn = self._rule, np.zeros(2, np.int64)
+        odds = rule.log_odds(len(self.arms))
+        best, sure, steps = self._decide(sums, self._state.kept, rule.arguments(), odds, rule.epsilon, turn)
         return int(best), [] if sure else turn[: int(steps)].tolist()
 
     def _check_arms_may_change(self, count: int) -> None:
@@ -93,11 +83,11 @@ class FixedConfidenceAgent(Agent):
         if i in self._pair:
             self._pair.remove(i)
         if not self._in_pilot and (not self._pair or self.t == self.horizon):
-            self._pair = self._judge()[1]
+            self._pair = self._judge(self._state.sums)[1]
 
     def _recommend(self) -> Any:
         if not self._in_pilot:
-            return self.arms[self._judge()[0]]
+            return self.arms[self._judge(self._state.sums)[0]]
         return super()._recommend()
 
     def _content(self) -> dict[str, Any]:

@@ -19,13 +19,7 @@ from ...play.choose import ROUNDING
 from ...play.statistics import StatisticsLayout
 from ...policies.base import NO_FORGETTING, IndexPolicy
 from ...simulation.compiler import specialise
-from ...simulation.families.index import (
-    IndexFamily,
-    call_kernel,
-    check_index,
-    layout_of,
-    policy_bindings,
-)
+from ...simulation.families.index import IndexFamily, call_kernel, check_index, layout_of, policy_bindings
 from .base import Agent, moments_of, restore, saved
 
 #: Number of draws that estimate choice probabilities: their standard errors are at most 0.031.

@@ -18,16 +18,7 @@ from ..agents import Agent
 from .activity import Activity
 from .interface import CampaignInterface
 from .log import history, log_page
-from .records import (
-    Decision,
-    Evaluation,
-    Event,
-    EventKind,
-    LogEntry,
-    Verification,
-    plain_details,
-    utc_time,
-)
+from .records import Decision, Evaluation, Event, EventKind, LogEntry, Verification, plain_details, utc_time
 from .requests import MAX_BATCH, AcceptClock, Amend, Change, Notified, Record, RecordAll, Request, Tell, number_of
 from .settings import Settings
 from .state import State, bounded_shares
@@ -84,14 +75,14 @@ class Campaign(CampaignInterface):
 
         Parameters
         ----------
-        requests : Sequence[Request]
+        requests
             the requests, in order: ``Ask``, ``Tell``, ``Record``, ``Cancel``, ``Amend``, ``AddArm``, ``RetireArm``,
             ``Change``, ``Suspend``, ``Resume`` or ``AcceptClock`` of :mod:`sharpe_bandits.live.campaigns`
         """
         requests = [self._replayed(one) if isinstance(one, Amend) else one for one in requests]
         with self._lock:
             if not self._compiled:  # before the first transaction: otherwise other writers would wait for the compiler
-                State.initial(self._settings, self.policy).agent._prepare()
+                State(self._settings, self.policy).agent._prepare()
                 self._compiled = True
             results, self._state = self._storage.write(self._id, lambda records: self._execute(records, requests))
             warning = self._reward_warning() if any(isinstance(request, Tell) for request in requests) else None
@@ -123,9 +114,8 @@ class Campaign(CampaignInterface):
         known = known_decisions(records, requests)  # first, so that a server is asked for these and the head at once
         head = records.head()
         state = self._current(records, head)
-        transaction = Transaction(
-            self.name, self._first_hash, self._settings, self.policy, records, known, head, state, requests
-        )
+        accepted = any(isinstance(request, AcceptClock) for request in requests)
+        transaction = Transaction(self.name, self._first_hash, records, known, head, state, accepted)
         self._state = None  # until what is added to it is committed
         results = [transaction.execute(request) for request in requests]
         transaction.append()
@@ -162,8 +152,7 @@ class Campaign(CampaignInterface):
 
         Parameters
         ----------
-        private_key : bytes
-            an Ed25519 private key, as PEM without a password (``openssl genpkey -algorithm ed25519``)
+        private_key : an Ed25519 private key, as PEM without a password (``openssl genpkey -algorithm ed25519``)
         """
         from .signed import export
 
@@ -287,15 +276,7 @@ class Campaign(CampaignInterface):
         return self._storage.read(self._id, lambda records: Activity.upto_now(records, agent, centre, known))
 
     def numbers_of(self, keys: Iterable[str]) -> dict[str, int]:
-        keys = list(keys)
-        rows = self._storage.read(
-            self._id,
-            lambda records: [
-                row
-                for begin in range(0, len(keys), MAX_BATCH)
-                for row in records.decisions(keys=keys[begin : begin + MAX_BATCH])
-            ],
-        )
+        rows = self._storage.read(self._id, lambda records: records.decisions(keys=list(keys)))
         return {row.key: row.number for row in rows}
 
     def verify(self, *, choices: bool = False) -> Verification:

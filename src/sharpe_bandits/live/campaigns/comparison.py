@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...confidence_sequences import difference, intervals
+from ...confidence_sequences import ConfidenceSequence, Interval, difference, intervals
 from ...objectives import Mean, Objective, Statistics
 from ...play.statistics import FEATURE
 from .guardrails import moments
@@ -113,9 +113,7 @@ class ShadowEstimate:
         if "difference" not in state.tallies:
             return None
         others, policy, both = (state.tallies[name] for name in ("others", "shadow", "difference"))
-        ends = intervals(moments(both), Mean(), alpha=ALPHA) if both[0] > 1 else None
-        is_finite = ends is not None and math.isfinite(ends.low) and math.isfinite(ends.high)
-        interval = (float(ends.low), float(ends.high)) if is_finite and ends is not None else None
+        interval = finite_ends(intervals(moments(both), Mean(), alpha=ALPHA)) if both[0] > 1 else None
         return cls(int(others[0]), others[1], policy[1], interval)
 
     def __str__(self) -> str:
@@ -124,6 +122,12 @@ class ShadowEstimate:
             f"it would have had a mean of {self.policy:.4g} instead of {self.others:.4g}: "
             f"{difference:+.4g}{_words(self.interval)}"
         )
+
+
+def finite_ends(interval: Interval | ConfidenceSequence) -> tuple[float, float] | None:
+    """The ends of an interval of a confidence sequence; None if it is too early."""
+    ends = float(interval.low), float(interval.high)
+    return ends if all(map(math.isfinite, ends)) else None
 
 
 def _gap(difference: float, interval: tuple[float, float] | None, costs: bool) -> str:

@@ -40,7 +40,7 @@ def evaluate(storage: Storage, campaign: int, settings: Settings, policy: Policy
     """Estimate what another policy would have earned in a campaign."""
     if not policy.minimises_regret:
         raise InvalidInputError(f"{policy.name} is a best-arm policy; only policies for regret can be evaluated")
-    state = State.initial(settings, policy)
+    state = State(settings, policy)
     #: By decision: its weight, and the model's moments for the policy and for the arm.
     weights: dict[int, tuple[float, ...]] = {}
     rounds: list[tuple[float, ...]] = []

@@ -39,24 +39,18 @@ class CampaignInterface(ABC):
 
         Parameters
         ----------
-        count : int | None, optional
+        count
             how many decisions to make in one commit. The list is shorter if the policy can hand out only fewer at the
             moment
-        key : str | None, optional
+        key
             idempotency key, of up to 200 characters: asking again with the same key returns the same decision, unless
             it was cancelled or its arm is not in ``among``: then ConflictError
-        keys : Sequence[str | None] | None, optional
-            one key (or None) per decision, instead of ``count``
-        worker : str | None, optional
-            who asks (host and process)
-        distinct : int | None, optional
-            as ``count``, of different arms; each probability is that of the arm among those left
-        among : Sequence[Any] | None, optional
-            the arms that can be played now
-        segment : str | None, optional
-            segment of the decision; what it learns from is the campaign's setting ``segments``
-        tags : Mapping[str, str] | None, optional
-            anything to find and to group decisions by, such as ``{"desk": "NY"}``
+        keys : one key (or None) per decision, instead of ``count``
+        worker : who asks (host and process)
+        distinct : as ``count``, of different arms; each probability is that of the arm among those left
+        among : the arms that can be played now
+        segment : segment of the decision; what it learns from is the campaign's setting ``segments``
+        tags : anything to find and to group decisions by, such as ``{"desk": "NY"}``
 
         Raises
         ------
@@ -111,9 +105,8 @@ class CampaignInterface(ABC):
 
         Parameters
         ----------
-        rewards : Mapping[Decision | int | str, Any] | Iterable[tuple[Decision | int | str, Any]]
-            decision (or number, or key) -> reward, or ``{"reward": 3.1, "metrics": {"error": 0}, "weight": 1e6}``
-        strict : bool, optional
+        rewards : decision (or number, or key) -> reward, or ``{"reward": 3.1, "metrics": {"error": 0}, "weight": 1e6}``
+        strict
             if one of them is refused, refuse all of them and raise. Otherwise the others are recorded, and the error of
             each (None if there was none) is returned, in order
         """
@@ -153,11 +146,10 @@ class CampaignInterface(ABC):
 
         Parameters
         ----------
-        source : Any
+        source
             a Parquet or CSV file, an Arrow table, a frame, or a list of mappings, with columns ``arm`` and ``reward``
             and, if they are known, ``key``, ``propensity``, ``weight``, ``covariate`` and ``segment``
-        arm, reward : str, optional
-            the columns that have them, if they have other names
+        arm, reward : the columns that have them, if they have other names
         """
         records = requests.past_records(source, self.arms, {"arm": arm, "reward": reward})
         numbers = self.numbers_of(str(record.key) for record in records)
@@ -175,9 +167,8 @@ class CampaignInterface(ABC):
 
         Parameters
         ----------
-        why, by : str | None, optional
-            the reason, and who changes it (host and process)
-        **rules : Any
+        why, by : the reason, and who changes it (host and process)
+        **rules
             ``mode``, ``share``, ``control``, ``fallback``, ``bounds``, ``suspended``, ``guardrails`` or ``webhook``:
             see :meth:`sharpe_bandits.Store.campaign`. None switches control, fallback and webhook off
         """
@@ -240,12 +231,9 @@ class CampaignInterface(ABC):
 
         Parameters
         ----------
-        last : int | None, optional
-            only this many of the last decisions
-        first : int | None, optional
-            only decisions from this number on
-        count : int | None, optional
-            at most this many
+        last : only this many of the last decisions
+        first : only decisions from this number on
+        count : at most this many
         """
         if last is not None and first is not None:
             raise InvalidInputError("give last= or first=, not both")
@@ -259,11 +247,9 @@ class CampaignInterface(ABC):
 
         Parameters
         ----------
-        before : int | None, optional
-            only entries before this number
-        count : int, optional
-            at most this many
-        search : str, optional
+        before : only entries before this number
+        count : at most this many
+        search
             only entries that match: the number of a decision, or part of a kind of event, of the name of an arm, of
             a key or of a worker
         """
@@ -278,8 +264,7 @@ class CampaignInterface(ABC):
 
         Parameters
         ----------
-        choices : bool, optional
-            also check, decision by decision, that the policy still chooses the same arms (takes longer)
+        choices : also check, decision by decision, that the policy still chooses the same arms (takes longer)
         """
 
     @abstractmethod

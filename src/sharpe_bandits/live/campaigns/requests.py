@@ -46,12 +46,9 @@ class Ask(Circumstances):
 
     Parameters
     ----------
-    keys : Sequence[str | None], optional
-        idempotency keys of up to 200 characters; None for a decision without one
-    worker, among, segment, tags : optional
-        as in :meth:`Campaign.ask`
-    distinct : bool, optional
-        whether all decisions of the request are of different arms
+    keys : idempotency keys of up to 200 characters; None for a decision without one
+    worker, among, segment, tags : as in :meth:`Campaign.ask`
+    distinct : whether all decisions of the request are of different arms
     """
 
     keys: Sequence[str | None] = (None,)
@@ -94,13 +91,11 @@ class Tell:
 
     Parameters
     ----------
-    rewards : Any
+    rewards
         decision (or its number, or its key) -> reward, as a mapping or as pairs. Instead of a reward, a mapping
         ``{"reward": 3.1, "metrics": {"error": 0}, "weight": 1e6, "covariate": 0.2, "seen": {"TWAP": 2.9}}``
-    strict : bool, optional
-        whether one refused reward refuses all
-    by : str | None, optional
-        who tells, logged with rewards of decisions that somebody else asked for
+    strict : whether one refused reward refuses all
+    by : who tells, logged with rewards of decisions that somebody else asked for
     """
 
     rewards: Any
@@ -150,22 +145,14 @@ class Record(Measures, Circumstances):
 
     Parameters
     ----------
-    arm : Any
-        the arm that was played
-    reward : float | None, optional
-        its reward; it may be told later
-    key : str | None, optional
-        idempotency key: recording it again changes nothing
-    propensity : float | None, optional
-        probability with which the arm was chosen, if it is known
-    worker : str | None, optional
-        who decided (host and process)
-    by : Decider, optional
-        who decided: somebody else now, or before the campaign
-    instead_of : str | None, optional
-        key of a decision that was asked for and never arrived: it is cancelled if it is pending
-    metrics, weight, covariate, segment, tags : optional
-        as in :class:`Ask` and :class:`Tell`
+    arm : the arm that was played
+    reward : its reward; it may be told later
+    key : idempotency key: recording it again changes nothing
+    propensity : probability with which the arm was chosen, if it is known
+    worker : who decided (host and process)
+    by : who decided: somebody else now, or before the campaign
+    instead_of : key of a decision that was asked for and never arrived: it is cancelled if it is pending
+    metrics, weight, covariate, segment, tags : as in :class:`Ask` and :class:`Tell`
     """
 
     arm: Any
@@ -219,6 +206,11 @@ class _Act:
         for one in fields(self):
             if "check" in one.metadata:
                 setattr(self, one.name, one.metadata["check"](getattr(self, one.name)))
+
+    @property
+    def who(self) -> dict[str, Any]:
+        """Who acts, and why, as details of an event."""
+        return {"by": self.by} | ({} if self.why is None else {"why": self.why})
 
 
 @dataclass

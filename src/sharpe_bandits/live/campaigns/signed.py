@@ -50,10 +50,8 @@ def check_export(content: bytes, public_key: bytes) -> Verification:
 
     Parameters
     ----------
-    content : bytes
-        the file
-    public_key : bytes
-        the signer's public key, as PEM
+    content : the file
+    public_key : the signer's public key, as PEM
     """
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

@@ -11,13 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._support.files import from_json
-from ...errors import (
-    CampaignOverError,
-    CampaignPausedError,
-    ConflictError,
-    UnreadableDataError,
-    shown,
-)
+from ...errors import CampaignOverError, CampaignPausedError, ConflictError, UnreadableDataError, shown
 from ...objectives.accumulator import FeatureAccumulator
 from ...play.allocation import ALLOCATION, NOTHING, pour, sample, start_with
 from ...play.streams import fold, stream_key, uniform
@@ -64,8 +58,13 @@ class State:
         "notified", "revision", "tallies", "metrics", "choices_of_others",
     )  # fmt: skip
 
-    def __init__(self, agent: Agent, rules: Rules, segments: Segments) -> None:
-        self.agent, self.rules, self.segments = agent, rules, segments
+    def __init__(self, settings: Settings, policy: Policy) -> None:
+        def agent(seed: int) -> Agent:
+            return policy.agent(settings.arms, horizon=settings.horizon, seed=seed, direction=settings.direction)
+
+        self.settings, self.policy = settings, policy
+        self.agent, self.rules = agent(settings.seed), Rules.initial(settings)
+        self.segments = Segments(settings.segments, settings.seed, agent)
         #: Number of the last event.
         self.seq = 0
         #: Decisions made; those whose lease ran out and that have no reward so far; cancelled; rewards that the policy
@@ -79,7 +78,7 @@ class State:
         #: Number of the last event that the webhook has heard of.
         self.notified = 0
         #: Revision of the policy's choices.
-        self.revision = 1
+        self.revision = settings.choices_revision
         #: Rewards where policy and control took turns at random ("policy", "control"); of decisions of others
         #: ("others"), estimates of what the policy would have earned there, and differences (see :mod:`.comparison`).
         self.tallies: dict[str, Tally] = {}
@@ -88,7 +87,7 @@ class State:
         #: Decisions of others by number of the arm, as text; other metrics, by name and the same.
         self.choices_of_others: dict[str, int] = {}
         self.metrics: dict[str, dict[str, Tally]] = {}
-        self.watches = [Watch(Guardrail(**one)) for one in rules.guardrails]
+        self.watches = [Watch(Guardrail(**one)) for one in self.rules.guardrails]
         #: Length of the last snapshot, and whether one is due because replaying the log would take long.
         self._snapshot_size, self._snapshot_due = 0, False
         #: Snapshots to keep for replays: decisions that each includes, and its text, by place.
@@ -98,17 +97,6 @@ class State:
     def sign(self) -> float:
         """The factor that makes rewards, which are maximised, of the numbers told."""
         return -1.0 if self.agent.direction == "min" else 1.0
-
-    @classmethod
-    def initial(cls, settings: Settings, policy: Policy) -> State:
-        """The state of a new campaign."""
-
-        def agent(seed: int) -> Agent:
-            return policy.agent(settings.arms, horizon=settings.horizon, seed=seed, direction=settings.direction)
-
-        state = cls(agent(settings.seed), Rules.initial(settings), Segments(settings.segments, settings.seed, agent))
-        state.revision = settings.choices_revision
-        return state
 
     @classmethod
     def load(cls, records: Records, seq: int, settings: Settings, policy: Policy, state: State | None = None) -> State:
@@ -144,7 +132,7 @@ class State:
         ``checkpoint`` is an earlier state, whose number of events is then passed to ``events``. ``amended``: further
         rewards that are to be amended, by decision.
         """
-        state = cls.initial(settings, policy) if checkpoint is None else cls.from_json(checkpoint, settings, policy)
+        state = cls(settings, policy) if checkpoint is None else cls.from_json(checkpoint, settings, policy)
         start = state.seq
         return state.extended(with_amendments(lambda: events(start), amended))
 
@@ -291,13 +279,7 @@ class State:
             self.agent._next()  # raises if the budget is spent
         return self.segments.chooser(segment, self.agent)
 
-    def draw(
-        self,
-        explore: float,
-        segment: str | None = None,
-        among: Iterable[int] | None = None,
-        without: Iterable[int] = (),
-    ) -> Draw:
+    def draw(self, segment: str | None = None, among: Iterable[int] | None = None, without: Iterable[int] = ()) -> Draw:
         """The arm of the next decision in a segment, among these and without those."""
         agent, rules = self.agent, self.rules
         control, fallback = (None if arm is None else agent._number_of(arm) for arm in (rules.control, rules.fallback))
@@ -315,17 +297,17 @@ class State:
                 "the campaign is in shadow mode: others decide, and record(arm=...) logs it; name a control arm that "
                 "asks get, or set mode='live'"
             )
-        choice, shares = self.policy_choice(self.chooser(segment), explore, allowed)
+        choice, shares = self.policy_choice(self.chooser(segment), allowed)
         decides = share == 1 or self._uniform(2) < share
         arm = choice if decides or control is None else control
         probability = share * float(shares[arm]) + (1.0 - share) * (arm == control)
         return Draw(arm, probability, Decider.POLICY if decides else Decider.CONTROL, choice)
 
-    def preference(self, explore: float, segment: str | None) -> int | None:
+    def preference(self, segment: str | None) -> int | None:
         """The arm that the policy would choose now; None if it would choose none."""
         allowed = self.available()
         try:
-            return self.policy_choice(self.chooser(segment), explore, allowed)[0] if allowed else None
+            return self.policy_choice(self.chooser(segment), allowed)[0] if allowed else None
         except CampaignOverError:
             return None
 
@@ -335,8 +317,9 @@ class State:
             key = fold(stream_key(np.uint64(self.agent.seed), ALLOCATION, np.uint64(0)), self.decisions)
             return float(uniform(key, place))
 
-    def policy_choice(self, agent: Agent, explore: float, allowed: list[int]) -> tuple[int, np.ndarray]:
+    def policy_choice(self, agent: Agent, allowed: list[int]) -> tuple[int, np.ndarray]:
         """The arm that the policy chooses, with exploration and bounds, and the probability of each."""
+        explore = self.settings.explore
         if self.rules.bounds:
             shares = bounded_shares(agent, explore, allowed, *self._bounds())
             return sample(shares, self._uniform(3)), shares
@@ -387,7 +370,7 @@ class State:
     @classmethod
     def from_json(cls, text: str, settings: Settings, policy: Policy) -> State:
         """The state from :meth:`to_json`. For an older format it is the initial state, and the log must be replayed."""
-        content, state = _parsed(text), cls.initial(settings, policy)
+        content, state = _parsed(text), cls(settings, policy)
         if content["format"] < SNAPSHOT_FORMAT:
             return state
         if content["format"] > SNAPSHOT_FORMAT:
@@ -396,15 +379,15 @@ class State:
                 f"{SNAPSHOT_FORMAT}: it was written by a newer version of the library; upgrade this one to read it"
             )
         try:
-            state = cls(Agent.from_json(content["agent"]), Rules(**content["rules"]), state.segments)
+            state.agent, state.rules = Agent.from_json(content["agent"]), Rules(**content["rules"])
             for segment, text in content["segments"].items():
                 state.segments.agents[segment] = Agent.from_json(text)
             for name, one in content["features"].items():
                 state.features[name] = FeatureAccumulator(state.agent.objective).restore(one)  # type: ignore[arg-type]
             for name in cls._PLAIN:
                 setattr(state, name, content[name])
-            pairs = zip(state.watches, content["watches"], strict=True)
-            state.watches = [Watch.from_plain(watch.guardrail, one) for watch, one in pairs]
+            pairs = zip(state.rules.guardrails, content["watches"], strict=True)
+            state.watches = [Watch.from_plain(Guardrail(**rail), one) for rail, one in pairs]
         except KeyError as error:
             raise UnreadableDataError(f"the snapshot of the campaign is damaged: {error}") from None
         return state

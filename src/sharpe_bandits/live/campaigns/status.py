@@ -10,14 +10,14 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..._support.display import in_words
-from ...confidence_sequences import Evidence, Interval, Leader, lateness
+from ...confidence_sequences import Evidence, Leader, lateness
 from ...errors import InvalidInputError
 from ...objectives import Mean, Objective, Sharpe, Statistics
 from ...policies.base import Direction
 from ...results.metrics import normal_half_width
 from ..agents import Agent
 from ..change import ChangeDetector
-from .comparison import Comparison, ShadowEstimate
+from .comparison import Comparison, ShadowEstimate, finite_ends
 from .records import DecisionRow, utc_time, with_iso_times
 from .state import State
 
@@ -406,12 +406,6 @@ def _segments(state: State) -> dict[str, Any]:
         rows.append(SegmentStatus(segment, list(agent.pulls.values()), counts, means, best))
         rho = rho if borrowed is None else borrowed.rho
     return {"segments": rows, "rho": rho}
-
-
-def finite_ends(interval: Interval) -> tuple[float, float] | None:
-    """The ends of an interval of a confidence sequence; None if it is too early."""
-    ends = interval.low, interval.high
-    return ends if all(map(math.isfinite, ends)) else None
 
 
 def objective_interval(objective: Objective, statistics: Statistics) -> tuple[float | None, tuple[float, float] | None]:

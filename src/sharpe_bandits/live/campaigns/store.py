@@ -179,7 +179,7 @@ class Store:
             if "policy" not in given or "arms" not in given:
                 raise unknown("campaign", name, [entry.name for entry in self.campaigns(count=1000)])
             settings = Settings.create(**given)
-            initial = State.initial(settings, given["policy"])
+            initial = State(settings, given["policy"])
             initial.rules.check(initial.agent)
             if initial.rules.webhook is not None:
                 warn_unless_allowed(name, initial.rules.webhook)

@@ -16,7 +16,7 @@ from ...errors import (
     UnknownNameError,
     WaitForRewardsError,
 )
-from ...policies.base import Policy
+from . import requests
 from .records import (
     CIRCUMSTANCES,
     Decider,
@@ -30,25 +30,7 @@ from .records import (
     plain_details,
     utc_time,
 )
-from .requests import (
-    AcceptClock,
-    AddArm,
-    Amend,
-    Ask,
-    Cancel,
-    Change,
-    Notified,
-    Record,
-    RecordAll,
-    Request,
-    Resume,
-    RetireArm,
-    Reward,
-    Suspend,
-    Tell,
-)
 from .rules import Rules, arm_of
-from .settings import Settings
 from .state import State
 from .storage import Batch, Head, Outcome, Records
 from .verification import event_hash
@@ -80,18 +62,15 @@ class Transaction:
         self,
         name: str,
         first_hash: str,
-        settings: Settings,
-        policy: Policy,
         records: Records,
         known: dict[int | str, DecisionRow | None],
         head: Head,
         state: State,
-        requests: Sequence[Request],
+        clock_accepted: bool,
     ) -> None:
-        self._name, self._settings, self._policy, self._records, self._head = name, settings, policy, records, head
-        self.state = state
+        self._name, self._records, self._head, self.state = name, records, head, state
+        self._settings, self._policy = state.settings, state.policy
         self._hash = head.hash or first_hash
-        clock_accepted = any(isinstance(request, AcceptClock) for request in requests)
         if (refusal := clock_refusal(head)) is not None and not clock_accepted:
             raise StoreError(refusal)
         #: Time of this transaction.
@@ -105,14 +84,13 @@ class Transaction:
         #: Decisions in the storage, and new ones, by number and by key; None if there is none.
         self._known = known
 
-    def execute(self, request: Request) -> Any:
+    def execute(self, request: requests.Request) -> Any:
         """The result of a request, or the error of this library that it raises; it then has no effect.
 
         Decisions expire before one is made, whether or not it can be made.
         """
-        if isinstance(request, Ask) or (
-            isinstance(request, Record | RecordAll) and any(self._known[key] is None for key in _decisions_of(request))
-        ):
+        made = isinstance(request, requests.Record | requests.RecordAll)
+        if isinstance(request, requests.Ask) or (made and None in map(self._known.get, _decisions_of(request))):
             self._expire()
         events, new, last_hash = len(self.events), len(self._new), self._hash
         next_expiry, outcomes = self._next_expiry, dict(self._outcomes)
@@ -170,46 +148,46 @@ class Transaction:
                 )
             )  # fmt: skip
 
-    def _dispatch(self, request: Request) -> Any:
+    def _dispatch(self, request: requests.Request) -> Any:
         match request:
-            case Ask():
+            case requests.Ask():
                 return self._ask(request)
-            case Tell():
+            case requests.Tell():
                 return self._tell(request)
-            case Record():
+            case requests.Record():
                 return self._record(request)
-            case RecordAll():
+            case requests.RecordAll():
                 return [self._record(one) for one in request.records]
-            case Cancel():
+            case requests.Cancel():
                 self._cancel(request)
-            case Amend():
+            case requests.Amend():
                 self._amend(request)
-            case AddArm():
+            case requests.AddArm():
                 agent = self.state.agent
                 if request.arm in agent.retired:
                     raise ConflictError(
                         f"arm {request.arm!r} was retired; give the new arm another name; nothing was changed"
                     )
                 if request.arm not in agent.arms:
-                    self._add(EventKind.ARM_ADDED, name=request.arm, details=_by(request))
-            case RetireArm():
+                    self._add(EventKind.ARM_ADDED, name=request.arm, details=request.who)
+            case requests.RetireArm():
                 self._retire(request)
-            case Change():
-                self._change(self.state.rules.changed(self._with_arms(request.rules)), _by(request))
-            case Suspend():
+            case requests.Change():
+                self._change(self.state.rules.changed(self._with_arms(request.rules)), request.who)
+            case requests.Suspend():
                 arm = self._arm(request.arm)
                 rules = self.state.rules
                 if arm in self.state.agent.retired:
                     raise ConflictError(f"arm {arm!r} was retired, and is not played; nothing was changed")
                 if arm not in rules.suspended:
-                    self._change(rules.changed({"suspended": [*rules.suspended, arm]}), _by(request))
-            case Resume():
+                    self._change(rules.changed({"suspended": [*rules.suspended, arm]}), request.who)
+            case requests.Resume():
                 self._resume(request)
-            case Notified():
+            case requests.Notified():
                 if request.seq > self.state.notified:
                     self._add(EventKind.NOTIFIED, details={"event": request.seq})
-            case AcceptClock():
-                self._add(EventKind.CLOCK_ACCEPTED, details=_by(request))
+            case requests.AcceptClock():
+                self._add(EventKind.CLOCK_ACCEPTED, details=request.who)
             case _:
                 raise TypeError(f"{request!r} is not a request to a campaign")
         return None
@@ -240,20 +218,20 @@ class Transaction:
             rules.check(self.state.agent, difference)
             self._add(EventKind.CHANGED, details={"set": difference, **act})
 
-    def _resume(self, request: Resume) -> None:
+    def _resume(self, request: requests.Resume) -> None:
         rules = self.state.rules
         if request.arm is None:
             if rules.mode == "paused":
-                self._change(rules.changed({"mode": rules.resumes}), _by(request))
+                self._change(rules.changed({"mode": rules.resumes}), request.who)
             return
         arm = self._arm(request.arm)
         if arm in self.state.agent.retired:
             raise ConflictError(f"arm {arm!r} was retired for good; add one with another name; nothing was changed")
         if arm in rules.suspended:
             suspended = [other for other in rules.suspended if other != arm]
-            self._change(rules.changed({"suspended": suspended}), _by(request))
+            self._change(rules.changed({"suspended": suspended}), request.who)
 
-    def _retire(self, request: RetireArm) -> None:
+    def _retire(self, request: requests.RetireArm) -> None:
         agent, rules = self.state.agent, self.state.rules
         arm = agent._number_of(request.arm)
         if request.arm in agent.retired:
@@ -268,9 +246,9 @@ class Transaction:
             raise ConflictError(
                 f"all arms but {request.arm!r} are suspended; resume one before it is retired; nothing was changed"
             )
-        self._add(EventKind.ARM_RETIRED, arm=arm, details=_by(request))
+        self._add(EventKind.ARM_RETIRED, arm=arm, details=request.who)
 
-    def _ask(self, request: Ask) -> list[Decision]:
+    def _ask(self, request: requests.Ask) -> list[Decision]:
         keys = request.all_keys()
         among = None if request.among is None else [self.state.agent._number_of(arm) for arm in request.among]
         if (among is not None or request.distinct) and not self._policy.minimises_regret:
@@ -300,11 +278,11 @@ class Transaction:
             decisions.append(Decision.from_row(self._current(row), self.state.agent.arms))
         return decisions
 
-    def _decide(self, key: str, request: Ask, among: list[int] | None, handed_out: list[int]) -> DecisionRow:
+    def _decide(self, key: str, request: requests.Ask, among: list[int] | None, handed_out: list[int]) -> DecisionRow:
         if self.state.revision != self._policy.choices_revision:
             revision = {"from": self.state.revision, "to": self._policy.choices_revision}
             self._add(EventKind.CHOICES_REVISED, details=revision)
-        draw = self.state.draw(self._settings.explore, request.segment, among, handed_out)
+        draw = self.state.draw(request.segment, among, handed_out)
         details, rules = given(CIRCUMSTANCES, vars(request)), self.state.rules
         if among is not None:
             details["among"] = among
@@ -332,7 +310,7 @@ class Transaction:
         self._new[number] = self._known[number] = self._known[key] = row
         return row
 
-    def _record(self, request: Record) -> Decision:
+    def _record(self, request: requests.Record) -> Decision:
         if not self._policy.minimises_regret:
             raise InvalidInputError(
                 f"{self._policy.name} decides how often each arm is played, and cannot learn from decisions of others"
@@ -340,12 +318,13 @@ class Transaction:
         arm, key = self.state.agent._number_of(self._arm(request.arm)), request.full_key()
         missed = None if request.instead_of is None else self._known[request.instead_of]
         if missed is not None and self._current(missed).state == DecisionState.PENDING:
-            self._cancel(Cancel(missed.number, why=f"arm {request.arm!r} was played instead", by=request.worker))
+            why = f"arm {request.arm!r} was played instead"
+            self._cancel(requests.Cancel(missed.number, why=why, by=request.worker))
         row = self._known[key]
         if row is None:
             details = {"by": str(request.by), **given(CIRCUMSTANCES, vars(request))}
             if request.by == Decider.EXTERNAL and arm in self.state.agent.active:
-                details["choice"] = self.state.preference(self._settings.explore, request.segment)
+                details["choice"] = self.state.preference(request.segment)
             row = self._new_row(key, str(request.worker), arm, request.propensity, details)
         elif row.arm != arm:
             raise ConflictError(
@@ -353,14 +332,14 @@ class Transaction:
                 "was recorded"
             )
         if request.reward is not None:
-            self._tell_one(Reward(row.number, request.reward, request.measures))
+            self._tell_one(requests.Reward(row.number, request.reward, request.measures))
         return Decision.from_row(self._current(row), self.state.agent.arms)
 
-    def _tell(self, request: Tell) -> list[SharpeBanditsError | None]:
+    def _tell(self, request: requests.Tell) -> list[SharpeBanditsError | None]:
         refusals: list[SharpeBanditsError | None] = []
         for item in request.checked:
             refusal: SharpeBanditsError | None = None
-            if isinstance(item, Reward):
+            if isinstance(item, requests.Reward):
                 try:
                     self._tell_one(item, request.by)
                 except (ConflictError, UnknownNameError, InvalidInputError) as error:
@@ -372,7 +351,7 @@ class Transaction:
             refusals.append(refusal)
         return refusals
 
-    def _tell_one(self, told: Reward, by: str | None = None) -> None:
+    def _tell_one(self, told: requests.Reward, by: str | None = None) -> None:
         row, reward = self._decision(told.decision), told.reward
         number = row.number
         if row.reward is not None:
@@ -407,7 +386,7 @@ class Transaction:
         self._settle(number, DecisionState.REWARDED, reward, details_text(told.measures))
         self._watch(row.arm)
 
-    def _seen_arms(self, row: DecisionRow, told: Reward) -> dict[int, float]:
+    def _seen_arms(self, row: DecisionRow, told: requests.Reward) -> dict[int, float]:
         """Rewards that were seen of arms that were not played, by number."""
         agent = self.state.agent
         seen = {agent._number_of(self._arm(arm)): x for arm, x in told.seen}
@@ -439,28 +418,28 @@ class Transaction:
                 rules = rules.changed({"mode": "paused"})
             self._change(rules, {"by": "guardrail", "why": words})
 
-    def _amend(self, request: Amend) -> None:
+    def _amend(self, request: requests.Amend) -> None:
         row = self._decision(int(request.decision))  # type: ignore[arg-type]
         if row.reward is None:
             raise ConflictError(
                 f"decision {row.number} is {row.state} and has no reward to amend; tell it instead; nothing was changed"
             )
         if row.reward != request.reward:
-            details = {"old": row.reward, "new": request.reward, **_by(request)}
+            details = {"old": row.reward, "new": request.reward, **request.who}
             self._add(EventKind.AMENDED, row.number, row.arm, details=details)
             replay, request.replay = request.replay, None
             self._replay(replay)
             self._settle(row.number, DecisionState(row.state), request.reward, row.measures, row.told)
             self._watch(row.arm)
 
-    def _cancel(self, request: Cancel) -> None:
+    def _cancel(self, request: requests.Cancel) -> None:
         row = self._decision(int(request.decision))  # type: ignore[arg-type]
         number = row.number
         if row.reward is not None:
             raise ConflictError(f"decision {number} has the reward {row.reward!r}; nothing was changed")
         if row.state != DecisionState.CANCELLED:
             kind = EventKind.CANCELLED if row.state == DecisionState.PENDING else EventKind.CANCELLED_LATE
-            self._add(kind, number, row.arm, details=_by(request) | self._segment(row))
+            self._add(kind, number, row.arm, details=request.who | self._segment(row))
             self._settle(number, DecisionState.CANCELLED, None)
 
     def _segment(self, row: DecisionRow) -> dict[str, Any]:
@@ -533,9 +512,9 @@ class Transaction:
         return row if outcome is None else row._replace(**outcome._asdict())
 
 
-def known_decisions(records: Records, requests: Sequence[Request]) -> dict[int | str, DecisionRow | None]:
+def known_decisions(records: Records, group: Sequence[requests.Request]) -> dict[int | str, DecisionRow | None]:
     """The decisions that the requests are about, by number and by key; None if there is none."""
-    known: dict[int | str, DecisionRow | None] = dict.fromkeys(chain(*map(_decisions_of, requests)))
+    known: dict[int | str, DecisionRow | None] = dict.fromkeys(chain(*map(_decisions_of, group)))
     numbers = [one for one in known if isinstance(one, int)]
     keys = [one for one in known if isinstance(one, str)]
     for row in records.decisions(numbers=numbers, keys=keys) if known else ():
@@ -543,27 +522,22 @@ def known_decisions(records: Records, requests: Sequence[Request]) -> dict[int |
     return known
 
 
-def _decisions_of(request: Request) -> list[int | str]:
+def _decisions_of(request: requests.Request) -> list[int | str]:
     """Numbers and keys of the decisions that a request is about."""
     match request:
-        case Ask():
+        case requests.Ask():
             return [*request.all_keys()]
-        case Tell():
+        case requests.Tell():
             return request.decisions
-        case Record():
+        case requests.Record():
             missed = [] if request.instead_of is None else [request.instead_of]
             return [request.full_key(), *missed]
-        case RecordAll():
+        case requests.RecordAll():
             return [key for one in request.records for key in _decisions_of(one)]
-        case Cancel() | Amend():
+        case requests.Cancel() | requests.Amend():
             return [int(request.decision)]  # type: ignore[arg-type]
         case _:
             return []
-
-
-def _by(request: Cancel | Amend | AddArm | RetireArm | Change | Suspend | Resume | AcceptClock) -> dict[str, Any]:
-    """Who acts, and why, as details of an event."""
-    return {"by": request.by} | ({} if request.why is None else {"why": request.why})
 
 
 def unknown_decision(which: int | str, name: str) -> UnknownNameError:

@@ -77,7 +77,7 @@ def verify(
 
     def work(records: Records) -> None:
         result.events, result.decisions, result.problems, result.notes = 0, 0, [], []
-        logged = _replay(records, first_hash, settings, policy, choices, result)
+        logged = _replay(records, State(settings, policy), first_hash, choices, result)
         if logged is not None:
             _compare(records, logged, result)
 
@@ -122,11 +122,11 @@ class _LoggedDecisions:
 
 
 def _replay(
-    records: Records, first_hash: str, settings: Settings, policy: Policy, choices: bool, result: Verification
+    records: Records, state: State, first_hash: str, choices: bool, result: Verification
 ) -> _LoggedDecisions | None:
     """Apply all events; None if the log itself is broken. With ``choices``, compare them with the policy's."""
     logged, head, (snapshot_seq, snapshot) = _LoggedDecisions(), records.head(), records.snapshot()
-    state, clock, chain = State.initial(settings, policy), head.created, Chain(first_hash)
+    policy, clock, chain = state.policy, head.created, Chain(first_hash)
     rows = iter(records.history(1, None))
     uncompared, amended = [], _NONE  # the first decision whose reward was amended since the state was right
     if snapshot_seq == 0 and not state.agrees_with(snapshot):
@@ -135,7 +135,7 @@ def _replay(
         try:
             kind = EventKind(event.kind)
             if amended < _NONE and choices and kind == EventKind.ASKED:  # otherwise the state matters only at the end
-                state, amended = _amended(records, state, amended, settings, policy), _NONE
+                state, amended = _amended(records, state, amended), _NONE
             row = next(rows, None) if kind == EventKind.ASKED else None
             if event.seq != state.seq + 1:
                 raise ValueError(f"event {state.seq + 1} is missing")
@@ -145,7 +145,7 @@ def _replay(
                 return None
             if choices and kind == EventKind.ASKED:
                 if state.revision == policy.choices_revision:
-                    _check_choice(state, event, settings, result)
+                    _check_choice(state, event, result)
                 else:
                     uncompared.append(event.number)
             if kind == EventKind.AMENDED:
@@ -162,7 +162,7 @@ def _replay(
         clock = event.at
         result.events += 1
         if amended < _NONE and event.seq in (snapshot_seq, head.events):  # from the first event on, to be sure
-            state, amended = _amended(records, state, 0, settings, policy), _NONE
+            state, amended = _amended(records, state, 0), _NONE
         if state.seq == snapshot_seq and not state.agrees_with(snapshot):
             result.add(f"the snapshot is not the state after event {snapshot_seq}")
     if state.seq != head.events:
@@ -176,27 +176,27 @@ def _replay(
     return logged
 
 
-def _amended(records: Records, state: State, first: int, settings: Settings, policy: Policy) -> State:
+def _amended(records: Records, state: State, first: int) -> State:
     """The state after as many events with the rewards that were amended until then, of decisions from ``first`` on.
 
     It is replayed from the last of its checkpoints, which are those of this verification, before that decision.
     """
     earlier = {place: one for place, one in state.checkpoints.items() if one[0] < first}
     _, checkpoint = max(earlier.values(), default=(0, None))
-    replayed = State.replayed(lambda start: records.events(start, state.seq), settings, policy, checkpoint)
+    replayed = State.replayed(lambda start: records.events(start, state.seq), state.settings, state.policy, checkpoint)
     replayed.checkpoints = earlier | replayed.checkpoints
     return replayed
 
 
-def _check_choice(state: State, event: Event, settings: Settings, result: Verification) -> None:
+def _check_choice(state: State, event: Event, result: Verification) -> None:
     """Compare an arm that was handed out with the policy's choice."""
     details = plain_details(event.details)
     segment = details.get("segment")
     if details.get("by") in (Decider.EXTERNAL, Decider.HISTORY):
-        choice = state.preference(settings.explore, segment) if "choice" in details else None
+        choice = state.preference(segment) if "choice" in details else None
         agrees, arm = choice == details.get("choice"), choice
     else:
-        draw = state.draw(settings.explore, segment, details.get("among"), details.get("without", ()))
+        draw = state.draw(segment, details.get("among"), details.get("without", ()))
         agrees, arm = draw.arm == event.arm and str(draw.by) == details.get("by", Decider.POLICY), draw.arm
     if not agrees:
         result.add(f"event {event.seq}: arm {event.arm} was handed out, but the policy now chooses {arm}")
