@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import sharpe_bandits as sb
+from sharpe_bandits._support.display import Table
 from sharpe_bandits.experiments.description import cases
 from sharpe_bandits.experiments.panel import Panel, run_panels
-from sharpe_bandits.results.study import tidy
 from sharpe_bandits.simulation.executors import Threads
 from tests.synthetic import case
 
@@ -178,8 +178,8 @@ def test_arms_drawn_anew_are_judged_by_the_arms_of_their_run():
 
 def test_csv_and_parquet_hold_the_same_table(regret):
     _, rows = regret
-    text = list(csv.DictReader(io.StringIO(tidy(rows).to_csv().decode())))
-    table = pq.read_table(io.BytesIO(tidy(rows).to_parquet()))
+    text = list(csv.DictReader(io.StringIO(Table.of(rows).to_csv().decode())))
+    table = pq.read_table(io.BytesIO(Table.of(rows).to_parquet()))
     assert list(text[0]) == table.column_names == COLUMNS
     assert table.to_pylist() == rows
     assert len(text) == len(rows)
@@ -191,9 +191,9 @@ def test_not_a_number_survives_in_both():
     row = dict(
         zip(COLUMNS, ["V1", "paper", "", "SHVV", 2, math.nan, 9, 9, "error", 0.5, 0.1, 0.4, 0.6, 3], strict=True)
     )
-    (written,) = csv.DictReader(io.StringIO(tidy([row]).to_csv().decode()))
+    (written,) = csv.DictReader(io.StringIO(Table.of([row]).to_csv().decode()))
     assert math.isnan(float(written["L"]))
-    assert math.isnan(pq.read_table(io.BytesIO(tidy([row]).to_parquet()))["L"][0].as_py())
+    assert math.isnan(pq.read_table(io.BytesIO(Table.of([row]).to_parquet()))["L"][0].as_py())
 
 
 def test_the_regulariser_of_the_objective_is_told():

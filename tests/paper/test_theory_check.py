@@ -12,8 +12,8 @@ from sharpe_bandits.experiments.panel import PanelResult
 from sharpe_bandits.experiments.verdicts import THEORY
 from sharpe_bandits.paper import theory_check
 from sharpe_bandits.paper.panels import panel as of_paper
-from sharpe_bandits.results.study import COLUMNS
 from sharpe_bandits.simulation.api import checkpoint_times
+from tests.experiments.test_panel import COLUMNS
 from tests.synthetic import case, finished, outcome, panel
 
 HORIZON = 10_000
@@ -216,7 +216,7 @@ def test_what_the_released_code_plots_is_beside_the_regret():
 def test_bounds_are_rows_of_the_tidy_table_where_they_say_something():
     done, bandit, policy = shvv(0)
     rows = examine([done], 400, 0).rows["R9-paper"]
-    assert all(list(row) == list(COLUMNS) for row in rows)
+    assert all(list(row) == COLUMNS for row in rows)
     expected = {f"bound ({b.form})": b.value for b in theory.bounds_for(policy, bandit, 200_000) if not b.vacuous}
     assert {row["metric"]: row["mean"] for row in rows} == expected
     assert all(row["low"] == row["mean"] == row["high"] for row in rows)
@@ -321,7 +321,7 @@ def test_the_coverage_panel_has_a_row_per_inequality_arm_and_case(coverage):
     assert len(rows) == 2 * (len(source.cases) * arms * 6 + len(sizes) * (arms * (arms - 1) + 8))
     keys = [(row["case"], row["policy"], row["metric"]) for row in rows]
     assert len(set(keys)) == len(keys)
-    assert all(list(row) == list(COLUMNS) and 0 <= row["low"] <= row["mean"] <= row["high"] <= 1 for row in rows)
+    assert all(list(row) == COLUMNS and 0 <= row["low"] <= row["mean"] <= row["high"] <= 1 for row in rows)
 
 
 def test_lemmas_2_and_3_fail_as_printed(coverage):

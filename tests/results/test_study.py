@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 import sharpe_bandits as sb
-from sharpe_bandits.results.study import COLUMNS
+from tests.experiments.test_panel import COLUMNS
 
 BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.Uniform(0, 6)])
 POLICIES = [sb.UCBRSSR(L=2.0), sb.policies.UUCB(epsilon0=2.0), sb.policies.EpsilonGreedy(sb.RSSR(L=2.0))]
@@ -211,9 +211,9 @@ def test_fixed_confidence_gives_a_study_too(identified):
 
 def test_the_tidy_table_has_the_columns_of_the_panels(study):
     frame = study.to_pandas(RSSR)
-    assert list(frame.columns) == list(COLUMNS)
-    assert study.to_arrow(RSSR).column_names == list(COLUMNS)
-    assert study.to_polars(RSSR).columns == list(COLUMNS)
+    assert list(frame.columns) == COLUMNS
+    assert study.to_arrow(RSSR).column_names == COLUMNS
+    assert study.to_polars(RSSR).columns == COLUMNS
     curve = frame[(frame["policy"] == "U-UCB") & (frame["metric"] == "regret")]
     expected = study["U-UCB"].regret(RSSR)
     assert curve["t"].tolist() == expected.t.tolist() == [10, 50, 200]

@@ -54,9 +54,9 @@ class Table:
         return len(self.rows)
 
     @classmethod
-    def of(cls, records: Sequence[Mapping[str, Any]]) -> Table:
+    def of(cls, records: Sequence[Mapping[str, Any]], title: str = "") -> Table:
         """The table of dictionaries that have the same keys."""
-        return cls(list(records[0]), [list(record.values()) for record in records])
+        return cls(list(records[0]), [list(record.values()) for record in records], title)
 
     @property
     def numeric(self) -> set[int]:

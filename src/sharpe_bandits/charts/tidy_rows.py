@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._support.names import printable
-from .description import DASHES, GREY, MARKERS, PALETTE, Axis, Chart, Figure, Marker, Rule, Series, colour_and_marker
+from .description import DASHES, GREY, PALETTE, Axis, Chart, Figure, Rule, Series, colour_and_marker
 
 Rows = list[dict[str, Any]]
 
@@ -52,32 +52,21 @@ def curves(rows: Rows, cases: Sequence[CaseLabel], caption: str, logx: bool = Fa
     for row in rows:
         by_key[row["case"], row["policy"], row["metric"]].append(row)
     policies = _policies(rows, metrics)
-    charts = []
-    for metric in metrics:
-        line = []
-        for case in cases:
-            series = list(_measured(by_key, case, policies, metric))
-            if metric == "regret":
-                series += _bounds(by_key, case.case, policies, max((max(s.high) for s in series), default=0.0))
-            first = (10 if case.horizon >= 100 else 1) if logx else 0
-            line.append(
-                Chart(
-                    series=series,
-                    x=Axis(
-                        label="rounds t" if metric == metrics[-1] else "",
-                        scale="log" if logx else "linear",
-                        limits=(first, case.horizon),
-                    ),
-                    y=_from_zero(_LABELS.get(metric, metric), series),
-                    rules=[Rule(axis="x", at=at, colour=_SWITCH, width=0.8) for at in case.switches],
-                    title=printable(case.title),
-                )
-            )
-        charts.append(line)
-    size = (
-        max(6.4, (4.6 if len(cases) == 2 else 3.2) * len(cases)),
-        0.4 + (2.8 if len(metrics) == 1 else 2.3) * len(metrics),
-    )
+
+    def chart(case: CaseLabel, metric: str) -> Chart:
+        series = list(_measured(by_key, case, policies, metric))
+        if metric == "regret":
+            series += _bounds(by_key, case.case, policies, max((max(s.high) for s in series), default=0.0))
+        first = (10 if case.horizon >= 100 else 1) if logx else 0
+        rounds = "rounds t" if metric == metrics[-1] else ""
+        x = Axis(label=rounds, scale="log" if logx else "linear", limits=(first, case.horizon))
+        switches = [Rule(axis="x", at=at, colour=_SWITCH, width=0.8) for at in case.switches]
+        y = _from_zero(_LABELS.get(metric, metric), series)
+        return Chart(series=series, x=x, y=y, rules=switches, title=printable(case.title))
+
+    charts = [[chart(case, metric) for case in cases] for metric in metrics]
+    width = max(6.4, (4.6 if len(cases) == 2 else 3.2) * len(cases))
+    size = width, 0.4 + (2.8 if len(metrics) == 1 else 2.3) * len(metrics)
     title = finding(rows, cases, "regret")
     return Figure(title=title, charts=charts, size=size, caption=caption, shared="x", labelled=len(cases) <= 2)
 
@@ -112,102 +101,71 @@ def points(rows: Rows, cases: Sequence[CaseLabel], metric: str, caption: str, ti
     joined = len({case.horizon for case in cases}) == 1 or len({row["K"] for row in rows}) == 1
     place = {case.case: number for number, case in enumerate(cases)}
     policies = _policies(rows, [metric])
-    series, bounds = [], []
+    series: list[Series] = []
+    bounds: list[Series] = []
     for number, policy in enumerate(policies):
         colour, marker = colour_and_marker(number)
         shift = min(0.06, 0.8 / len(policies)) * (number - (len(policies) - 1) / 2)
-        for form, measure in (("", metric), *((form, f"bound ({form})") for form in BOUNDS)):
-            points = [row for row in _of(rows, policy, measure) if row["case"] in place]
-            if not points:
-                continue
-            at = [place[row["case"]] + shift for row in points]
-            if form:
-                sign: Marker = "x" if form == "repaired" else "_"
-                mean = [row["mean"] for row in points]
-                name = f"{form} bound, {policy}"
-                bounds.append(
-                    Series(name=name, colour=colour, at=at, mean=mean, kind="bound", marker=sign, dash="", size=9)
-                )
-            else:
-                dash = DASHES[number % len(DASHES)] if joined else ""
-                name = policy
-                if metric == "stopping time" and any(row["mean"] > 0 for row in _of(rows, policy, "unfinished runs")):
-                    name = f"{policy} (unfinished runs: lower bound)"
-                tip = "\n".join([name, *(_said(row, f"n = {row['horizon']:,}, {row['case']}") for row in points)])
-                series.append(
-                    Series(
-                        name=name,
-                        colour=colour,
-                        at=at,
-                        **_numbers(points),
-                        bars=True,
-                        marker=marker,
-                        dash=dash,
-                        tip=tip,
-                    )
-                )
+        own = [row for row in _of(rows, policy, metric) if row["case"] in place]
+        if own:
+            at = [place[row["case"]] + shift for row in own]
+            name = policy
+            if metric == "stopping time" and any(row["mean"] > 0 for row in _of(rows, policy, "unfinished runs")):
+                name = f"{policy} (unfinished runs: lower bound)"
+            tip = "\n".join([name, *(_said(row, f"n = {row['horizon']:,}, {row['case']}") for row in own)])
+            look: dict[str, Any] = {"marker": marker, "dash": DASHES[number % len(DASHES)] if joined else ""}
+            series.append(Series(name=name, colour=colour, at=at, **_numbers(own), bars=True, **look, tip=tip))
+        for form in BOUNDS:
+            own = [row for row in _of(rows, policy, f"bound ({form})") if row["case"] in place]
+            if own:
+                at = [place[row["case"]] + shift for row in own]
+                look = {"marker": "x" if form == "repaired" else "_", "dash": "", "size": 9, "kind": "bound"}
+                mean = [row["mean"] for row in own]
+                bounds.append(Series(name=f"{form} bound, {policy}", colour=colour, at=at, mean=mean, **look))
     places = ["\n".join(map(printable, case.lines)) for case in cases]
-    chart = Chart(
-        series=[*series, *bounds],
-        x=Axis(scale="places", places=places),
-        y=_from_zero(_LABELS.get(metric, metric), series),
-    )
+    y = _from_zero(_LABELS.get(metric, metric), series)
+    chart = Chart(series=[*series, *bounds], x=Axis(scale="places", places=places), y=y)
     size = (max(6.4, 0.9 * len(places)), 3.3)
     return Figure(title=title or finding(rows, cases, metric), charts=[[chart]], size=size, caption=caption)
 
 
 def rates(rows: Rows, promised: str, caption: str) -> Figure:
     """Violation rates of inequalities, a chart for each, beside the rates that it promises (metric ``promised``)."""
-    kinds = dict.fromkeys(row["policy"].rsplit(", ", 1)[0] for row in rows)
-    charts: list[list[Chart]] = []
-    for kind in kinds:
-        own = [row for row in rows if row["policy"].rsplit(", ", 1)[0] == kind]
-        places = {place: k for k, place in enumerate(dict.fromkeys(row["case"].split(", n = ")[0] for row in own))}
-        settings = {text: k for k, text in enumerate(dict.fromkeys(row["case"].split(", n = ")[1] for row in own))}
+    by_kind: dict[str, Rows] = {}
+    for row in rows:
+        by_kind.setdefault(row["policy"].rsplit(", ", 1)[0], []).append(row)
+    charts: list[Chart] = []
+    for kind, own in by_kind.items():
+        words = [row["case"].split(", n = ") for row in own]
+        places, settings = (list(dict.fromkeys(column)) for column in zip(*words, strict=True))
         series = []
-        for form, shift in (("printed", -0.2), ("repaired", 0.2)):
+        for form, colour, marker, shift in (("printed", PALETTE[1], "o", -0.2), ("repaired", PALETTE[0], "s", 0.2)):
             for promise in (True, False):
                 of_form = [r for r in own if r["policy"].endswith(form) and (r["metric"] == promised) == promise]
                 at = []
                 for row in of_form:
                     place, setting = row["case"].split(", n = ")
-                    at.append(places[place] + shift + 0.3 * (settings[setting] / max(len(settings) - 1, 1) - 0.5))
+                    step = settings.index(setting) / max(len(settings) - 1, 1) - 0.5
+                    at.append(places.index(place) + shift + 0.3 * step)
                 said = (f"{row['case']}: {row['mean']:.4g} [{row['low']:.4g}, {row['high']:.4g}]" for row in of_form)
-                series.append(
-                    Series(
-                        name="promised" if promise else form,
-                        colour=GREY if promise else PALETTE[1 if form == "printed" else 0], at=at, **_numbers(of_form),
-                        bars=not promise, marker="|" if promise else MARKERS[form == "repaired"], dash="",
-                        size=5 if promise else 4, filled=form == "printed", kind="bound" if promise else "measured",
-                        tip="\n".join([f"{kind}, {form}", *said]),
-                    )
+                look: dict[str, Any] = (
+                    {"name": "promised", "colour": GREY, "marker": "|", "size": 5, "kind": "bound"} if promise
+                    else {"name": form, "colour": colour, "marker": marker, "size": 4, "bars": True}
                 )  # fmt: skip
-        charts.append(
-            [
-                Chart(
-                    series=series,
-                    x=Axis(
-                        label="share of samples in which the inequality is violated"
-                        if len(charts) + 1 == len(kinds)
-                        else "",
-                        limits=(-0.02, 1.0),
-                    ),
-                    y=Axis(scale="places", places=[printable(place) for place in places]),
-                    title=kind.replace("_", "-").replace("sr-like", "SR-like").replace("rssr", "RSSR"),
-                    across=True,
-                )
-            ]
-        )
-    broken = {
-        chart.title for (chart,) in charts for s in chart.series if s.name == "printed" and max(s.low, default=0) > 0.1
-    }
-    title = (
-        f"The printed inequalities are violated more often than promised: {', '.join(sorted(broken))}" if broken else ""
-    )
-    size = (7.2, 1.2 + sum(0.3 + 0.2 * len(chart.y.places) for (chart,) in charts))
-    return Figure(
-        title=title or "Violations of the inequalities", charts=charts, size=size, caption=caption, shared="x"
-    )
+                tip = "\n".join([f"{kind}, {form}", *said])
+                look |= {"dash": "", "filled": form == "printed", "tip": tip, **_numbers(of_form)}
+                series.append(Series(at=at, **look))
+        last = len(charts) + 1 == len(by_kind)
+        x = Axis(label="share of samples in which the inequality is violated" if last else "", limits=(-0.02, 1.0))
+        y = Axis(scale="places", places=[printable(place) for place in places])
+        title = kind.replace("_", "-").replace("sr-like", "SR-like").replace("rssr", "RSSR")
+        charts.append(Chart(series=series, x=x, y=y, title=title, across=True))
+    broken = sorted({c.title for c in charts for s in c.series if s.name == "printed" and max(s.low, default=0) > 0.1})
+    title = "Violations of the inequalities"
+    if broken:
+        title = f"The printed inequalities are violated more often than promised: {', '.join(broken)}"
+    size = (7.2, 1.2 + sum(0.3 + 0.2 * len(chart.y.places) for chart in charts))
+    return Figure(title=title, charts=[[chart] for chart in charts], size=size, caption=caption, shared="x")
 
 
 def _of(rows: Rows, policy: str, metric: str) -> Rows:
@@ -232,14 +190,10 @@ def _measured(
     for number, policy in enumerate(policies):
         if curve := by_key.get((case.case, policy, metric)):
             when = f"t = {curve[-1]['t']:,}"
-            yield Series(
-                name=case.names.get(policy, policy),
-                colour=colour_and_marker(number)[0],
-                at=[row["t"] for row in curve],
-                **_numbers(curve),
-                dash=DASHES[number // len(PALETTE) % len(DASHES)],
-                tip=f"{policy}: {_said(curve[-1], when)}",
-            )
+            tip = f"{policy}: {_said(curve[-1], when)}"
+            dash, at = DASHES[number // len(PALETTE) % len(DASHES)], [row["t"] for row in curve]
+            name, colour = case.names.get(policy, policy), colour_and_marker(number)[0]
+            yield Series(name=name, colour=colour, at=at, **_numbers(curve), dash=dash, tip=tip)
 
 
 def _bounds(

@@ -13,7 +13,7 @@ from .._support.versions import versions
 from ..charts.render_matplotlib import pictures
 from ..charts.tidy_rows import Rows
 from ..experiments.verdicts import Statement, Verdict, conclusion, places, statements
-from ..results.study import Study, tidy
+from ..results.study import Study
 from .document import document
 
 
@@ -93,7 +93,7 @@ def write(content: Content, folder: Path) -> Path:
     for id, sections in content.groups.items():
         if not any(section.rows for section in sections):
             continue  # a figure of several panels
-        table = tidy([row for section in sections for row in section.rows])
+        table = Table.of([row for section in sections for row in section.rows])
         write_all(folder / "data", {f"{id}.csv": table.to_csv(), f"{id}.parquet": table.to_parquet()})
     for section in content.sections:
         files = {f"{section.key}.{kind}": picture for kind, picture in section.pictures.items()}

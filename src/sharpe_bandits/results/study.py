@@ -21,50 +21,27 @@ from . import metrics, saved
 from .metrics import Curve, Estimate
 from .policy_result import CONFIDENCE, Metric, PolicyResult, StoppingResult
 
-#: Columns of the tidy table of studies and panels: one row per case, policy, metric and time.
-COLUMNS = (
-    "panel",
-    "profile",
-    "case",
-    "policy",
-    "K",
-    "L",
-    "horizon",
-    "t",
-    "metric",
-    "mean",
-    "se",
-    "low",
-    "high",
-    "runs",
-)
-
-_M = TypeVar("_M", Curve, Estimate)
+#: Numbers of an estimate, and columns of the tidy table.
+ENDS = ("mean", "se", "low", "high")
+_M = TypeVar("_M", bound=Curve | Estimate)
 
 
-class ByPolicy(Mapping[str, _M], Generic[_M]):
+class ByPolicy(dict[str, _M], Generic[_M]):
     """One curve or estimate per policy of a study, by name or class; displayed as a table of the final values."""
 
-    def __init__(self, what: str, values: Mapping[str, _M], study: Study) -> None:
-        self.what = what
-        self._values: dict[str, _M] = dict(values)
-        self._study = study
+    def __init__(self, what: str, values: dict[str, _M], study: Study) -> None:
+        super().__init__(values)
+        self.what, self._study = what, study
 
     def __getitem__(self, name: str) -> _M:
         policy = self._study[name].name
-        if policy not in self._values:
-            raise unknown(f"policy with {self.what}", name, self._values)
-        return self._values[policy]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
+        if policy not in self:
+            raise unknown(f"policy with {self.what}", name, self)
+        return super().__getitem__(policy)
 
     def table(self) -> Table:
         """The values at the end."""
-        ends = {name: v.final if isinstance(v, Curve) else v for name, v in self._values.items()}
+        ends = {name: v.final if isinstance(v, Curve) else v for name, v in self.items()}
         rows = [[name, e.mean, e.se, e.low, e.high] for name, e in ends.items()]
         return Table(["policy", self.what, "s.e.", "low", "high"], rows)
 
@@ -356,51 +333,40 @@ class Study(Mapping[str, PolicyResult]):
             for name, result in self.items()
         }
         order = sorted(values, key=lambda name: (math.isnan(values[name].mean), values[name].mean))
-        rows: list[list[Any]] = []
+        title = f"{self._size()}, {judge!r}, {100 * confidence:g}% intervals"
+        records: list[dict[str, Any]] = []
         for name in order:
-            value = values[name]
-            difference: list[float | None] = [None, None, None]
+            value, paired = values[name], None
             if name != order[0]:
                 paired = self._difference(self[name], self[order[0]], ranking_metric, judge, confidence)
-                difference = [paired.mean, paired.low, paired.high]
-            rows.append([name, value.mean, value.se, value.low, value.high, *difference])
-        columns = [
-            "policy",
-            ranking_metric,
-            "s.e.",
-            "low",
-            "high",
-            "difference from best",
-            "difference low",
-            "difference high",
-        ]
-        title = f"{self._size()}, {judge!r}, {100 * confidence:g}% intervals"
+            records.append(
+                {
+                    "policy": name,
+                    ranking_metric: value.mean,
+                    "s.e.": value.se,
+                    "low": value.low,
+                    "high": value.high,
+                    "difference from best": paired and paired.mean,
+                    "difference low": paired and paired.low,
+                    "difference high": paired and paired.high,
+                }
+            )
         if ranking_metric == "stopping time":
             unfinished = self.unfinished(confidence)
-            columns.append(unfinished.what)
-            rows = [[*row, unfinished[row[0]].mean] for row in rows]
-            if any(row[-1] > 0 for row in rows):
+            records = [{**record, unfinished.what: unfinished[record["policy"]].mean} for record in records]
+            if any(estimate.mean > 0 for estimate in unfinished.values()):
                 title += "; a stopping time is a lower bound where runs are unfinished"
         if ranking_metric == "error" and any(getattr(result, "epsilon", 0) for result in self.values()):
             title += "; arms within a policy's epsilon of the best are no errors of its own objective"
-        return Table(columns, rows, title)
+        return Table.of(records, title)
 
     def row(
         self, policy: str, runs: int, numbers: Mapping[str, Any], panel: str = "", profile: str = ""
     ) -> dict[str, Any]:
         """A row of the tidy table: ``numbers`` are t, metric, mean, se, low and high."""
-        entries = {
-            "panel": panel,
-            "profile": profile,
-            "case": self.label,
-            "policy": policy,
-            "K": self.K,
-            "L": np.nan if self.L is None else self.L,
-            "horizon": self.horizon,
-            "runs": runs,
-            **numbers,
-        }
-        return {column: entries[column] for column in COLUMNS}
+        case = {"panel": panel, "profile": profile, "case": self.label, "policy": policy}
+        size = {"K": self.K, "L": np.nan if self.L is None else self.L, "horizon": self.horizon}
+        return case | size | {name: numbers[name] for name in ("t", "metric", *ENDS)} | {"runs": runs}
 
     def rows(
         self, objective: Objective | None = None, metric: Metric | None = None, panel: str = "", profile: str = ""
@@ -416,7 +382,7 @@ class Study(Mapping[str, PolicyResult]):
 
     def table(self, objective: Objective | None = None, metric: Metric | None = None) -> Table:
         """The tidy table: one row per policy, metric and time, with mean, standard error and 95% interval."""
-        return tidy(self.rows(objective, metric))
+        return Table.of(self.rows(objective, metric))
 
     def to_pandas(self, objective: Objective | None = None, metric: Metric | None = None) -> Any:
         """The tidy table as a :class:`pandas.DataFrame`."""
@@ -467,14 +433,8 @@ class Study(Mapping[str, PolicyResult]):
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the study to a folder: ``study.npz``, NumPy arrays with a manifest of settings, seed and versions."""
-        case = {
-            "metric": self.metric,
-            "objective": self.objective,
-            "variables": self.variables,
-            "label": self.label,
-            "L": self._L,
-        }
-        saved.save(self._results, self.settings, case, _folder(folder))
+        case = {name: getattr(self, name) for name in ("metric", "objective", "variables", "label")}
+        saved.save(self._results, self.settings, {**case, "L": self._L}, _folder(folder))
 
 
 def load(folder: str | os.PathLike[str]) -> Study:
@@ -502,14 +462,9 @@ def _folder(thing: Any) -> Path:
     return Path(thing)
 
 
-def tidy(rows: list[dict[str, Any]]) -> Table:
-    """Rows of the tidy table as a table."""
-    return Table(list(COLUMNS), [[row[column] for column in COLUMNS] for row in rows])
-
-
 def _points(measured: Curve | Estimate, horizon: int) -> Iterator[dict[str, Any]]:
     if isinstance(measured, Estimate):
         yield {"t": horizon, **vars(measured)}
         return
-    for t, *values in zip(measured.t, measured.mean, measured.se, measured.low, measured.high, strict=True):
-        yield {"t": int(t), **dict(zip(("mean", "se", "low", "high"), map(float, values), strict=True))}
+    for t, *values in zip(measured.t, *(getattr(measured, end) for end in ENDS), strict=True):
+        yield {"t": int(t), **dict(zip(ENDS, map(float, values), strict=True))}
