@@ -213,13 +213,6 @@ def test_they_settle_where_published_policies_cannot():
     assert all(plays[name] < 1500 for name in names[1:])
 
 
-def test_states_and_files_of_earlier_versions_may_say_that_no_arm_rests():
-    data = {**sb.ScaleFreeUCB(L=1.0).to_dict(), "rest": 0.0}
-    assert sb.from_dict(data) == sb.ScaleFreeUCB(L=1.0)
-    with pytest.raises(sb.errors.InvalidInputError, match=r"rest=95: .* no longer supported"):
-        sb.from_dict({**data, "rest": 95})
-
-
 # --- any objective ----------------------------------------------------------------------------------------------------
 
 

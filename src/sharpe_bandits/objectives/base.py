@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
+from .._support.described import Described
 from .._support.plain_data import from_plain
 from ..errors import InvalidInputError, shown
 from .accumulator import FeatureAccumulator
@@ -56,8 +56,8 @@ def unit_slope(root: Any) -> Any:
     return 1.0
 
 
-@dataclass(frozen=True, repr=False)
-class Objective:
+@dataclass(frozen=True)
+class Objective(Described, abstract=True):
     """A value of arms; larger is better.
 
     A subclass is a frozen dataclass of parameters with a :attr:`formula`, a plain function of the mean of rewards,
@@ -74,6 +74,7 @@ class Objective:
     (True, 0.4762)
     """
 
+    what: ClassVar[str] = "objective"
     kinds: ClassVar[dict[str, type[Objective]]] = {}
     #: ``feature(x, *arguments)``: the feature of a reward whose mean the formula takes; None: it takes the variance.
     feature: ClassVar[Callable[..., Any] | None] = None
@@ -84,15 +85,6 @@ class Objective:
     needs_covariate: ClassVar[bool] = False
     #: Whether the statistics of its feature are shrunk towards those of normal rewards already.
     is_shrunk: ClassVar[bool] = False
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if not cls.__name__.startswith("_"):
-            Objective.kinds[cls.__name__] = cls
-
-    def __repr__(self) -> str:
-        changed = (f for f in dataclasses.fields(self) if getattr(self, f.name) != f.default)
-        return f"{type(self).__name__}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in changed)})"
 
     # What a subclass defines.
 
@@ -168,9 +160,14 @@ class Objective:
         return self.feature is not None or self.statistic is not None
 
     @property
+    def second(self) -> Callable[..., Any]:
+        """What formulas take of an arm's record beside the mean."""
+        return feature_of if self.has_feature else variance_of
+
+    @property
     def record_formula(self) -> Callable[..., Any]:
         """The value as a function of an arm's record and :meth:`arguments`."""
-        return value_of_record(self.formula, feature_of if self.has_feature else variance_of)
+        return value_of_record(self.formula, self.second)
 
     @property
     def record_noise(self) -> Callable[..., Any]:
@@ -180,7 +177,7 @@ class Objective:
     @property
     def record_root(self) -> Callable[..., Any]:
         """The root of the value, as a function of an arm's record and :meth:`arguments`."""
-        return root_of_record(self.root, feature_of if self.has_feature else variance_of)
+        return root_of_record(self.root, self.second)
 
     @property
     def record_root_noise(self) -> Callable[..., Any]:
@@ -346,27 +343,16 @@ class Objective:
         values = self.value(Statistics(mean=[above, above, below, below], variance=[1.0, 2.0, 1.0, 2.0]))
         return bool(values[1] < values[0] and values[3] > values[2])
 
-    # Plain data.
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data from which :func:`objective_from_dict` makes the same objective."""
-        return {"objective": type(self).__name__, **dataclasses.asdict(self)}
-
-    @classmethod
-    def from_parameters(cls, data: dict[str, Any]) -> Objective:
-        """The objective described by plain data without its kind."""
-        return cls(**data)
-
-    def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
 
 def check_objective(objective: Any) -> Objective:
     """``objective``, if it is an objective."""
     if not isinstance(objective, Objective):
         raise InvalidInputError(f"an objective such as RSSR(L=0.5) is needed, got {shown(objective)}")
     return objective
+
+
+#: The type of a parameter that is an objective.
+ObjectiveParameter = Annotated[Objective, lambda name, value: check_objective(value)]
 
 
 def objective_from_dict(data: dict[str, Any]) -> Objective:

@@ -12,6 +12,7 @@ and the variance of the estimate after s independent rewards is W / s, where W i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -36,7 +37,8 @@ def influence_variance(
 
 def named(function: Any, *parts: Callable[..., Any]) -> Callable[..., Any]:
     """Give a generated function a name of its own: compiled functions are distinguished by name."""
-    function.__name__ = function.__qualname__ = "_".join([function.__name__, *(part.__name__ for part in parts)])
+    name = "_".join([function.__name__, *(part.__qualname__ for part in parts)])
+    function.__name__ = function.__qualname__ = re.sub(r"\W+", "_", name)
     return function
 
 
@@ -62,6 +64,16 @@ def feature_of(arm: Any) -> Any:
 def variance_of(arm: Any) -> Any:
     """The second argument of formulas, for objectives of mean and variance."""
     return arm.variance
+
+
+def feature_mean(mean: Any, feature: Any, *arguments: float) -> Any:
+    """The formula of objectives that are the mean of their feature."""
+    return feature + 0.0
+
+
+def feature_root(mean: Any, feature: Any, *arguments: float) -> Any:
+    """The root of objectives that are the mean of their feature."""
+    return feature + 0.0, 0.0, 1.0, 1.0
 
 
 @lru_cache

@@ -7,26 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .._support.validation import positive
+from .._support.described import Positive
 from .base import Objective
+from .influence import feature_mean, feature_root
 
 #: Share of wealth that is left after ruin, so that its logarithm is finite.
 LEFT = 1e-9
 
 
-def log_wealth(x: Any, fraction: float) -> Any:
-    return np.log(np.maximum(1.0 + fraction * x, LEFT))
-
-
-def log_growth(mean: Any, growth: Any, fraction: float) -> Any:
-    return growth + 0.0
-
-
-def log_growth_root(mean: Any, growth: Any, fraction: float) -> Any:
-    return growth + 0.0, 0.0, 1.0, 1.0
-
-
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class LogGrowth(Objective):
     r"""Expected growth rate of wealth, :math:`E \ln(1 + fX)`, if a fraction f of it is staked in every round (Kelly,
     1956). Rewards are returns: 0.01 is a gain of 1%.
@@ -40,14 +29,17 @@ class LogGrowth(Objective):
     0.0
     """
 
-    fraction: float = 1.0
+    fraction: Positive = 1.0
 
-    def __post_init__(self) -> None:
-        self._set(fraction=positive("fraction", self.fraction))
+    root = staticmethod(feature_root)
+    formula = staticmethod(feature_mean)
 
-    formula = staticmethod(log_growth)
-    feature = staticmethod(log_wealth)
-    root = staticmethod(log_growth_root)
+    @staticmethod
+    def feature(x: Any, fraction: float) -> Any:
+        return np.log(np.maximum(1.0 + fraction * x, LEFT))
+
+    def arguments(self) -> tuple[float, ...]:
+        return (self.fraction,)
 
     @property
     def kinks(self) -> tuple[float, ...]:

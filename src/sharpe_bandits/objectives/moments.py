@@ -7,45 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .._support.validation import not_negative
+from .._support.described import NotNegative
 from .base import Objective
 from .ratios import SMALLEST
 
 
-def _variance(mean: Any, variance: Any) -> Any:
-    return variance + 0.0
-
-
-def _mean(mean: Any, variance: Any) -> Any:
-    return mean + 0.0
-
-
-def _mean_variance(mean: Any, variance: Any, rho: float) -> Any:
-    return rho * mean - variance
-
-
-def _mean_risk(mean: Any, variance: Any, aversion: float) -> Any:
-    return mean - aversion * np.sqrt(variance)
-
-
-def _root_variance(mean: Any, variance: Any) -> Any:
-    return variance + 0.0, 0.0, 1.0, 1.0
-
-
-def _root_mean(mean: Any, variance: Any) -> Any:
-    return mean + 0.0, 1.0, 0.0, 1.0
-
-
-def _root_mean_variance(mean: Any, variance: Any, rho: float) -> Any:
-    return rho * mean - variance, rho, -1.0, 1.0
-
-
-def _root_mean_risk(mean: Any, variance: Any, aversion: float) -> Any:
-    sd = np.sqrt(variance)
-    return mean - aversion * sd, 1.0, -0.5 * aversion / np.maximum(sd, SMALLEST), 1.0
-
-
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Variance(Objective):
     r"""Variance, :math:`\sigma^2`: the most volatile arm is best (paper, section 3).
 
@@ -56,11 +23,16 @@ class Variance(Objective):
     0.25
     """
 
-    formula = staticmethod(_variance)
-    root = staticmethod(_root_variance)
+    @staticmethod
+    def formula(mean: Any, variance: Any) -> Any:
+        return variance + 0.0
+
+    @staticmethod
+    def root(mean: Any, variance: Any) -> Any:
+        return variance + 0.0, 0.0, 1.0, 1.0
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class MeanVariance(Objective):
     r"""Mean-variance, :math:`\rho\mu - \sigma^2`, which GRA-UCB and MVTS optimise; ``rho`` is the risk tolerance.
 
@@ -71,16 +43,18 @@ class MeanVariance(Objective):
     0.75
     """
 
-    rho: float = 1.0
+    rho: NotNegative = 1.0
 
-    def __post_init__(self) -> None:
-        self._set(rho=not_negative("rho", self.rho))
+    @staticmethod
+    def formula(mean: Any, variance: Any, rho: float) -> Any:
+        return rho * mean - variance
 
-    formula = staticmethod(_mean_variance)
-    root = staticmethod(_root_mean_variance)
+    @staticmethod
+    def root(mean: Any, variance: Any, rho: float) -> Any:
+        return rho * mean - variance, rho, -1.0, 1.0
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class MeanRisk(Objective):
     r"""Mean less risk, :math:`\mu - a\sigma`, in the unit of rewards; ``aversion`` is :math:`a`, the mean that one unit
     of standard deviation is worth.
@@ -94,16 +68,19 @@ class MeanRisk(Objective):
     -8.5
     """
 
-    aversion: float = 1.0
+    aversion: NotNegative = 1.0
 
-    def __post_init__(self) -> None:
-        self._set(aversion=not_negative("aversion", self.aversion))
+    @staticmethod
+    def formula(mean: Any, variance: Any, aversion: float) -> Any:
+        return mean - aversion * np.sqrt(variance)
 
-    formula = staticmethod(_mean_risk)
-    root = staticmethod(_root_mean_risk)
+    @staticmethod
+    def root(mean: Any, variance: Any, aversion: float) -> Any:
+        sd = np.sqrt(variance)
+        return mean - aversion * sd, 1.0, -0.5 * aversion / np.maximum(sd, SMALLEST), 1.0
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Mean(Objective):
     r"""Mean, :math:`\mu`, the objective of classical bandits.
 
@@ -114,5 +91,10 @@ class Mean(Objective):
     0.5
     """
 
-    formula = staticmethod(_mean)
-    root = staticmethod(_root_mean)
+    @staticmethod
+    def formula(mean: Any, variance: Any) -> Any:
+        return mean + 0.0
+
+    @staticmethod
+    def root(mean: Any, variance: Any) -> Any:
+        return mean + 0.0, 1.0, 0.0, 1.0

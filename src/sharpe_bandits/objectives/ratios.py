@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 
-from .._support.validation import in_reward_units, regulariser
+from .._support.described import InRewardUnits, RegulariserOrZero
+from .._support.validation import regulariser
 from .base import Objective
 
 #: Standard deviations count as at least this where a gradient divides by them, so that it is finite.
@@ -26,26 +28,9 @@ def _signed_rssr(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
     return excess * np.abs(excess) / (L + variance)
 
 
-def _sharpe(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
-    return (mean - risk_free) / (L + np.sqrt(variance))
-
-
-def _sharpe_like(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
-    return (mean - risk_free) / (L + variance)
-
-
-def _israelsen(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
-    excess, d = mean - risk_free, L + np.sqrt(variance)
-    return excess / d + (excess < 0.0) * (excess * d - excess / d)
-
-
 def _root_rssr(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
     excess, d = mean - risk_free, L + variance
     return np.abs(excess) / np.sqrt(d), np.sign(excess), -0.5 * np.abs(excess) / d, d
-
-
-def _slope_of_square(root: Any) -> Any:
-    return 2.0 * np.abs(root)
 
 
 def _root_signed_rssr(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
@@ -53,33 +38,23 @@ def _root_signed_rssr(mean: Any, variance: Any, L: float, risk_free: float) -> A
     return excess / np.sqrt(d), 1.0, -0.5 * (excess / d), d
 
 
-def root_sharpe(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
-    excess, sd = mean - risk_free, np.sqrt(variance)
-    d = L + sd
-    return excess / d, 1.0, -0.5 * excess / (d * sd), d * d
-
-
-def _root_sharpe_like(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
-    excess, d = mean - risk_free, L + variance
-    return excess / d, 1.0, -excess / d, d * d
-
-
-def _root_israelsen(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
-    excess, sd = mean - risk_free, np.sqrt(variance)
-    d, half, below = L + sd, 0.5 * excess / np.maximum(sd, SMALLEST), (excess < 0.0) * 1.0
-    by_mean, by_variance = 1.0 / d, -half / (d * d)
-    value = excess / d + below * (excess * d - excess / d)
-    return value, by_mean + below * (d - by_mean), by_variance + below * (half - by_variance), 1.0
-
-
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class _SharpeFamily(Objective):
-    L: float
-    risk_free: float = 0.0
+    L: Annotated[
+        float,
+        partial(
+            regulariser,
+            remedy=f"the regulariser keeps the ratio finite; take {Objective.usual_L} if in doubt",
+        ),
+    ]
+    risk_free: InRewardUnits = 0.0
 
-    def __post_init__(self) -> None:
-        remedy = f"the regulariser keeps the ratio finite; take {self.usual_L} if in doubt"
-        self._set(L=regulariser("L", self.L, remedy), risk_free=in_reward_units("risk_free", self.risk_free))
+
+@dataclass(frozen=True)
+class _WithSharpesL(_SharpeFamily):
+    usual_L = "a tenth of the smallest standard deviation"
+
+    L: RegulariserOrZero
 
 
 def usual_regulariser(variances: Any) -> float:
@@ -87,7 +62,7 @@ def usual_regulariser(variances: Any) -> float:
     return float(np.min(variances)) / 10
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class RSSR(_SharpeFamily):
     r"""Regularised squared Sharpe ratio, :math:`\gamma^2 = (\mu - r)^2 / (L + \sigma^2)`; the paper's main objective.
 
@@ -122,15 +97,15 @@ class RSSR(_SharpeFamily):
         h = root if self.signed else np.maximum(root, 0.0)  # an unsigned root is never below 0
         return h * np.abs(h)
 
-    slope_from_root = staticmethod(_slope_of_square)
+    @staticmethod
+    def slope_from_root(root: Any) -> Any:
+        return 2.0 * np.abs(root)
 
-    @property
-    def unseen_influence_variance(self) -> float | None:
-        return 0.5
+    unseen_influence_variance = 0.5
 
 
-@dataclass(frozen=True, repr=False)
-class Sharpe(_SharpeFamily):
+@dataclass(frozen=True)
+class Sharpe(_WithSharpesL):
     r"""Sharpe ratio with a regulariser, :math:`\gamma = (\mu - r) / (L + \sigma)` (paper, eq. 1).
 
     Examples
@@ -140,20 +115,21 @@ class Sharpe(_SharpeFamily):
     0.2999
     """
 
-    def __post_init__(self) -> None:
-        self._set(L=regulariser("L", self.L, zero=True), risk_free=in_reward_units("risk_free", self.risk_free))
+    @staticmethod
+    def formula(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
+        return (mean - risk_free) / (L + np.sqrt(variance))
 
-    usual_L: ClassVar[str] = "a tenth of the smallest standard deviation"
-    formula = staticmethod(_sharpe)
-    root = staticmethod(root_sharpe)
+    @staticmethod
+    def root(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
+        excess, sd = mean - risk_free, np.sqrt(variance)
+        d = L + sd
+        return excess / d, 1.0, -0.5 * excess / (d * sd), d * d
 
-    @property
-    def unseen_influence_variance(self) -> float | None:
-        return 0.5
+    unseen_influence_variance = 0.5
 
 
-@dataclass(frozen=True, repr=False)
-class IsraelsenSharpe(_SharpeFamily):
+@dataclass(frozen=True)
+class IsraelsenSharpe(_WithSharpesL):
     r"""Israelsen's modified Sharpe ratio (2005): :math:`(\mu - r)/(L + \sigma)` for means above the risk-free rate, and
     :math:`(\mu - r)(L + \sigma)` for means below it, so that risk never raises it.
 
@@ -168,15 +144,21 @@ class IsraelsenSharpe(_SharpeFamily):
     [0.5, -8.0, -10.0]
     """
 
-    def __post_init__(self) -> None:
-        self._set(L=regulariser("L", self.L, zero=True), risk_free=in_reward_units("risk_free", self.risk_free))
+    @staticmethod
+    def formula(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
+        excess, d = mean - risk_free, L + np.sqrt(variance)
+        return excess / d + (excess < 0.0) * (excess * d - excess / d)
 
-    usual_L: ClassVar[str] = "a tenth of the smallest standard deviation"
-    formula = staticmethod(_israelsen)
-    root = staticmethod(_root_israelsen)
+    @staticmethod
+    def root(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
+        excess, sd = mean - risk_free, np.sqrt(variance)
+        d, half, below = L + sd, 0.5 * excess / np.maximum(sd, SMALLEST), (excess < 0.0) * 1.0
+        by_mean, by_variance = 1.0 / d, -half / (d * d)
+        value = excess / d + below * (excess * d - excess / d)
+        return value, by_mean + below * (d - by_mean), by_variance + below * (half - by_variance), 1.0
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class SharpeLike(_SharpeFamily):
     r"""The paper's SR-like ratio, :math:`\beta = (\mu - r) / (L + \sigma^2)` (section 2).
 
@@ -187,8 +169,14 @@ class SharpeLike(_SharpeFamily):
     1.0
     """
 
-    formula = staticmethod(_sharpe_like)
-    root = staticmethod(_root_sharpe_like)
+    @staticmethod
+    def formula(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
+        return (mean - risk_free) / (L + variance)
+
+    @staticmethod
+    def root(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
+        excess, d = mean - risk_free, L + variance
+        return excess / d, 1.0, -excess / d, d * d
 
     @property
     def unseen_influence_variance(self) -> float | None:

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from .._support.validation import in_reward_units, regulariser
+from .._support.described import InRewardUnits, RegulariserOrZero
 from .base import Objective
 
 
-def squared_shortfall(x: Any, L: float, target: float) -> Any:
-    return np.maximum(target - x, 0.0) ** 2
-
-
-def sortino(mean: Any, squares: Any, L: float, target: float) -> Any:
-    return (mean - target) / np.sqrt(L + squares)
-
-
-def sortino_root(mean: Any, squares: Any, L: float, target: float) -> Any:
-    excess, d = mean - target, L + squares
-    return excess / np.sqrt(d), 1.0, -0.5 * excess / d, d
-
-
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Sortino(Objective):
     r"""Sortino ratio with a regulariser, :math:`(\mu - \tau)/\sqrt{L + E[(\tau - X)_+^2]}`: only shortfalls below the
     target :math:`\tau` count as risk.
@@ -37,16 +24,23 @@ class Sortino(Objective):
     3.2733
     """
 
-    L: float
-    target: float = 0.0
+    L: RegulariserOrZero
+    target: InRewardUnits = 0.0
 
-    def __post_init__(self) -> None:
-        self._set(L=regulariser("L", self.L, zero=True), target=in_reward_units("target", self.target))
+    rewards_risk_of_losses = True
 
-    formula = staticmethod(sortino)
-    feature = staticmethod(squared_shortfall)
-    root = staticmethod(sortino_root)
-    rewards_risk_of_losses: ClassVar[bool] = True
+    @staticmethod
+    def feature(x: Any, L: float, target: float) -> Any:
+        return np.maximum(target - x, 0.0) ** 2
+
+    @staticmethod
+    def formula(mean: Any, squares: Any, L: float, target: float) -> Any:
+        return (mean - target) / np.sqrt(L + squares)
+
+    @staticmethod
+    def root(mean: Any, squares: Any, L: float, target: float) -> Any:
+        excess, d = mean - target, L + squares
+        return excess / np.sqrt(d), 1.0, -0.5 * excess / d, d
 
     @property
     def kinks(self) -> tuple[float, ...]:

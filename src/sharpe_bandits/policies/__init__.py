@@ -23,6 +23,7 @@ from .dirichlet import NPTS as NPTS
 from .dirichlet import ScaleFreeNPTS as ScaleFreeNPTS
 from .elimination import SHSR as SHSR
 from .elimination import SHVV as SHVV
+from .elimination import OCBARejects as OCBARejects
 from .elimination import SequentialHalving as SequentialHalving
 from .elimination import SuccessiveAcceptsRejects as SuccessiveAcceptsRejects
 from .elimination import SuccessiveRejects as SuccessiveRejects
@@ -36,7 +37,6 @@ from .gra_ucb import ModifiedGRAUCB as ModifiedGRAUCB
 from .mean_ucb import KLUCB as KLUCB
 from .mean_ucb import UCBV as UCBV
 from .mean_ucb import UCBTuned as UCBTuned
-from .ocba_rejects import OCBARejects as OCBARejects
 from .scale_free import DiscountedUCB as DiscountedUCB
 from .scale_free import ScaleFreeIMED as ScaleFreeIMED
 from .scale_free import ScaleFreeTS as ScaleFreeTS

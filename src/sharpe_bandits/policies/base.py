@@ -7,12 +7,14 @@ import inspect
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
+from .._support.described import Described, Inside, NotNegative, whole
 from .._support.display import html_table, in_words
 from .._support.names import check_name
 from .._support.plain_data import from_plain
-from .._support.validation import check_keywords, inside, needs, not_negative, one_of, real, whole
+from .._support.validation import check_keywords, needs, one_of, real
+from .._support.validation import whole as check_whole
 from ..errors import BudgetTooSmallError, InvalidInputError, shown, unknown
 from ..objectives import Objective, objective_from_dict
 from ..play.elimination import drop_worst, share_equally
@@ -40,14 +42,11 @@ class _PolicyType(type):
     """Policies that are made without a parameter say which, and give a value."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        parameters = [f for f in dataclasses.fields(cls) if f.init]  # type: ignore[arg-type]
-        names = [f.name for f in parameters]
-        for name in kwargs:
-            if name not in names:
-                raise InvalidInputError(str(unknown(f"parameter of {cls.__name__}", name, names)))
-        own = [f for f in parameters if not f.kw_only]
-        missing = [f.name for f in own[len(args) :] if f.name not in kwargs and _is_required(f)]
-        if missing:
+        parameters = cls.__signature__.parameters
+        if strange := [name for name in kwargs if name not in parameters]:
+            raise InvalidInputError(str(unknown(f"parameter of {cls.__name__}", strange[0], parameters)))
+        own = [p for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        if missing := [p.name for p in own[len(args) :] if p.default is p.empty and p.name not in kwargs]:
             raise needs(cls.__name__, missing)
         return super().__call__(*args, **kwargs)
 
@@ -58,12 +57,8 @@ class _PolicyType(type):
         return own.replace(parameters=list(own.parameters.values())[1:])
 
 
-def _is_required(field: Any) -> bool:
-    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-
-
 @dataclass(frozen=True)
-class Policy(metaclass=_PolicyType):
+class Policy(Described, metaclass=_PolicyType, abstract=True):
     """A rule for choosing arms. Subclasses add their parameters as dataclass fields, and define ``objective``: what the
     policy tries to maximise, None if that is unknown.
     """
@@ -86,34 +81,19 @@ class Policy(metaclass=_PolicyType):
     ignores_rewards: ClassVar[bool] = False
     #: Increased whenever a release makes other choices from the same rewards: campaigns log which one chose.
     choices_revision: ClassVar[int] = 1
+    what: ClassVar[str] = "policy"
     #: Every concrete policy class by its class name.
     kinds: ClassVar[dict[str, type[Policy]]] = {}
 
     name: str = field(default="", kw_only=True)
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if "title" in cls.__dict__:
-            Policy.kinds[cls.__name__] = cls
-        cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # inherited, where dataclass would write a long one
-
-    def __repr__(self) -> str:
-        """The parameters that are not the default ones."""
-        usual = {f.name: self.title if f.name == "name" else f.default for f in dataclasses.fields(self) if f.init}
-        changed = {name: self.parameter(name) for name, default in usual.items() if self.parameter(name) != default}
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
-
     def __post_init__(self) -> None:
         unnamed = isinstance(self.name, str) and not self.name
         self._set(name=self.title if unnamed else check_name("the name of a policy", self.name))
-        self.check()
+        super().__post_init__()
 
-    def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-    def check(self) -> None:
-        """Raise if a parameter is out of range; may normalise parameters with :meth:`_set`."""
+    def usual(self, field: dataclasses.Field[Any]) -> Any:
+        return self.title if field.name == "name" else super().usual(field)
 
     if TYPE_CHECKING:  # a property, or a parameter
 
@@ -200,14 +180,6 @@ class Policy(metaclass=_PolicyType):
                 )
         return None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data from which :func:`policy_from_dict` makes the same policy."""
-        data: dict[str, Any] = {"policy": type(self).__name__}
-        for f in dataclasses.fields(self):
-            value = self.parameter(f.name)
-            data[f.name] = value.to_dict() if isinstance(value, Objective) else value
-        return data
-
     def in_words(self) -> str:
         """Kind and parameters: ``ScaleFreeUCB(L = 0.1, risk_free = 0, c = 0.5)``."""
         return in_words(self.to_dict())
@@ -223,19 +195,13 @@ class Policy(metaclass=_PolicyType):
         return cls(**values)  # type: ignore[arg-type]
 
 
-#: Classes that had another name when states were saved.
-_RENAMED = {"ScaleFreeDirichlet": "ScaleFreeNPTS"}
-
-
 def policy_from_dict(data: dict[str, Any]) -> Policy:
     """The policy described by plain data (see :meth:`Policy.to_dict`)."""
-    if isinstance(data, dict) and data.get("policy") in _RENAMED:
-        data = {**data, "policy": _RENAMED[data["policy"]]}
     return from_plain("policy", Policy.kinds, data)
 
 
 @dataclass(frozen=True)
-class IndexPolicy(Policy):
+class IndexPolicy(Policy, abstract=True):
     """Plays the arm with the largest index after a pilot in which all arms are played equally often.
 
     Subclasses define :attr:`formula`, a plain function ``index(arm, t, ...)`` of an arm's record
@@ -259,7 +225,7 @@ class IndexPolicy(Policy):
     #: result of the formula.
     branch_free: ClassVar[dict[Callable[..., Any], Callable[..., Any]]] = {}
 
-    pilot_fraction: float | None = field(default=None, kw_only=True)
+    pilot_fraction: Inside | None = field(default=None, kw_only=True)
     pilot_pulls: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -268,10 +234,8 @@ class IndexPolicy(Policy):
                 f"give pilot_fraction or pilot_pulls, not both (got {shown(self.pilot_fraction)} and "
                 f"{shown(self.pilot_pulls)})"
             )
-        if self.pilot_fraction is not None:
-            self._set(pilot_fraction=inside("pilot_fraction", self.pilot_fraction))
         if self.pilot_pulls is not None:
-            self._set(pilot_pulls=whole("pilot_pulls", self.pilot_pulls, self.least_pilot))
+            self._set(pilot_pulls=check_whole("pilot_pulls", self.pilot_pulls, self.least_pilot))
         super().__post_init__()
 
     @property
@@ -336,7 +300,7 @@ class IndexPolicy(Policy):
 
 
 @dataclass(frozen=True)
-class EliminationPolicy(Policy):
+class EliminationPolicy(Policy, abstract=True):
     """Plays in phases, drops the arms with the lowest estimated objective after each, and recommends the remaining."""
 
     family: ClassVar[str] = "phases"
@@ -350,11 +314,8 @@ class EliminationPolicy(Policy):
     decide_on = staticmethod(drop_worst)
     #: Whether half of the arms are dropped after a phase instead of one.
     halves: ClassVar[bool] = False
-
-    @property
-    def keeps_samples(self) -> bool:
-        """Whether estimates use all of an arm's rewards, or only those of the current phase."""
-        raise AssertionError(f"{type(self).__name__} does not define whether it keeps samples")
+    #: Whether estimates use all of an arm's rewards, or only those of the current phase.
+    keeps_samples: ClassVar[bool] = True
 
     def phases(self, budget: int, arms: int) -> list[tuple[int, int]]:
         """Per phase: pulls of each undecided arm, and how many arms remain undecided afterwards."""
@@ -392,8 +353,18 @@ class EliminationPolicy(Policy):
             )
 
 
+def error_probability(name: str, value: Any) -> float:
+    """``value`` as a float, if it can be the accepted probability of a wrong answer."""
+    if not 0 < real(value) < 1:
+        raise InvalidInputError(
+            f"{name}, the accepted probability of a wrong answer, must lie strictly between 0 and 1, got "
+            f"{shown(value)}; 0.05 is usual"
+        )
+    return float(value)
+
+
 @dataclass(frozen=True)
-class FixedConfidencePolicy(Policy):
+class FixedConfidencePolicy(Policy, abstract=True):
     """Plays until it has identified the best arm with confidence 1 - ``delta``, or one whose estimate is within
     ``epsilon`` of the best one's (in the root of the objective, for RSSR the Sharpe ratio); then it stops.
 
@@ -409,22 +380,9 @@ class FixedConfidencePolicy(Policy):
     default_metric = "stopping time"
     stops_itself: ClassVar[bool] = True
 
-    delta: float = field(default=0.05, kw_only=True)
-    epsilon: float = field(default=0.0, kw_only=True)
-    pilot_pulls: int = field(default=32, kw_only=True)
-
-    def __post_init__(self) -> None:
-        if not 0 < real(self.delta) < 1:
-            raise InvalidInputError(
-                "delta, the accepted probability of a wrong answer, must lie strictly between 0 and 1, got "
-                f"{shown(self.delta)}; 0.05 is usual"
-            )
-        self._set(
-            delta=float(self.delta),
-            epsilon=not_negative("epsilon", self.epsilon),
-            pilot_pulls=whole("pilot_pulls", self.pilot_pulls, 2),
-        )
-        super().__post_init__()
+    delta: Annotated[float, error_probability] = field(default=0.05, kw_only=True)
+    epsilon: NotNegative = field(default=0.0, kw_only=True)
+    pilot_pulls: Annotated[int, whole(2)] = field(default=32, kw_only=True)
 
     @property
     def estimate(self) -> Callable[..., Any]:

@@ -1,12 +1,14 @@
 """Non-parametric Thompson sampling: observed rewards get random weights from the flat Dirichlet distribution."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
-from .._support.validation import in_reward_units, regulariser
+from .._support.described import InRewardUnits, Regulariser
 from ..errors import InvalidInputError
 from ..objectives import RSSR, Objective
 from ..objectives.influence import named
@@ -14,14 +16,6 @@ from ..play.statistics import FIRSTS, ArmRecord
 from ..play.streams import log, normal, uniform
 from .base import IndexPolicy
 from .scale_free import AnyObjective, has_zero_variance
-
-
-def reweighted(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
-    """The index of SF-NPTS."""
-    if has_zero_variance(arm):  # weights change nothing
-        h = (arm.mean - risk_free) / math.sqrt(L + arm.variance)
-        return h + normal(arm.key, 0) * math.sqrt(0.5 / arm.pulls)
-    return (arm.drawn_mean - risk_free) / math.sqrt(L + arm.drawn_variance)
 
 
 @lru_cache
@@ -61,21 +55,23 @@ class ScaleFreeNPTS(IndexPolicy):
     moments is used. Parameters are those of :class:`ScaleFreeUCB` except c.
     """
 
-    title: ClassVar[str] = "SF-NPTS"
-    citation: ClassVar[str] = "Riou & Honda, Bandit Algorithms Based on Thompson Sampling for Bounded Rewards, 2020"
-    least_pilot: ClassVar[int] = 8  # reweighted means stay within the observed range, which takes a few rewards to show
+    title = "SF-NPTS"
+    citation = "Riou & Honda, Bandit Algorithms Based on Thompson Sampling for Bounded Rewards, 2020"
+    least_pilot = 8  # reweighted means stay within the observed range, which takes a few rewards to show
 
-    L: float
-    risk_free: float = 0.0
-
-    def check(self) -> None:
-        self._set(L=regulariser("L", self.L), risk_free=in_reward_units("risk_free", self.risk_free))
+    L: Regulariser
+    risk_free: InRewardUnits = 0.0
 
     @property
     def objective(self) -> Objective:
         return RSSR(self.L, self.risk_free, signed=True)
 
-    formula = staticmethod(reweighted)
+    @staticmethod
+    def formula(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
+        if has_zero_variance(arm):  # weights change nothing
+            h = (arm.mean - risk_free) / math.sqrt(L + arm.variance)
+            return h + normal(arm.key, 0) * math.sqrt(0.5 / arm.pulls)
+        return (arm.drawn_mean - risk_free) / math.sqrt(L + arm.drawn_variance)
 
 
 @dataclass(frozen=True)
@@ -97,19 +93,17 @@ class NPTS(AnyObjective):
         of 2022, for rewards in [0, 1] (that code has no pilot). None: the algorithm of 2026
     """
 
-    title: ClassVar[str] = "ρ-NPTS"
-    citation: ClassVar[str] = (
+    title = "ρ-NPTS"
+    citation = (
         "Chang, Asymptotic Optimality of Thompson Sampling for Risk-Averse Bandits with Sub-Gaussian Rewards, 2026, "
         "arXiv:2606.09191; Chang & Tan, A Unifying Theory of Thompson Sampling for Continuous Risk-Averse Bandits, 2022"
     )
-    least_pilot: ClassVar[int] = 2
+    least_pilot = 2
 
-    anchor: float | None = field(default=None, kw_only=True)
+    anchor: InRewardUnits | None = field(default=None, kw_only=True)
 
     def check(self) -> None:
         super().check()
-        if self.anchor is not None:
-            self._set(anchor=in_reward_units("anchor", self.anchor))
         if self.objective.has_feature:
             raise InvalidInputError(
                 f"{self.title} reweights mean and variance, and {self.objective!r} needs more; use ScaleFreeTS"

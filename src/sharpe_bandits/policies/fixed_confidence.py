@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 from ..errors import InvalidInputError
 from ..objectives import Objective
@@ -83,13 +83,13 @@ class LUCB(FixedConfidencePolicy):
         pulls of every arm before arms are first judged
     """
 
-    title: ClassVar[str] = "LUCB"
-    citation: ClassVar[str] = (
+    title = "LUCB"
+    citation = (
         "Kalyanakrishnan, Tewari, Auer & Stone, PAC Subset Selection in Stochastic Multi-armed Bandits, 2012, with the "
         "mixture martingales of Kaufmann & Koolen, 2021, and the delta-method variance of the signed root of RSSR"
     )
 
-    choices_revision: ClassVar[int] = 2
+    choices_revision = 2
 
     L: float | None = None
     risk_free: float = 0.0
@@ -102,10 +102,6 @@ class LUCB(FixedConfidencePolicy):
                 f"{self.title} bounds its error for estimates from rewards alone, not for {self.objective!r}; use an "
                 "objective without a covariate, or a fixed budget, as in SuccessiveRejects(objective=...)"
             )
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        settle_objective(self)  # earlier versions did not save it
 
     @property
     def estimate(self) -> Callable[..., Any]:
@@ -127,8 +123,8 @@ class TopTwo(LUCB):
     Parameters are those of LUCB; ``epsilon`` is in units of h, for RSSR of the Sharpe ratio.
     """
 
-    title: ClassVar[str] = "TopTwo"
-    citation: ClassVar[str] = (
+    title = "TopTwo"
+    citation = (
         "Garivier & Kaufmann, Optimal Best Arm Identification with Fixed Confidence, 2016; balance of the best arm: "
         "Bandyopadhyay, Juneja & Agrawal, Optimal Top-Two Method for Best Arm Identification and Fluid Analysis, 2024; "
         "bounds as for LUCB"

@@ -1,26 +1,26 @@
 """GRA-UCB (Liu et al.) and the paper's Modified-GRA-UCB."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from .._support.validation import inside, not_negative, one_of, regulariser, whole
+from .._support.described import Inside, NotNegative, Regulariser, whole
 from ..errors import InvalidInputError
 from ..objectives import RSSR, MeanVariance, Objective
 from ..play.formulas import long_game
 from ..play.statistics import MAX_TABLE, ArmRecord
 from ..play.streams import log
 from .base import PAPER, IndexPolicy
-from .ucb_sharpe import biased_variance
+from .ucb_sharpe import variance_by
 
 _HALF_ROOT = math.sqrt(0.5)
-#: Forms of Modified-GRA-UCB.
-ModifiedForm = Literal["printed", "authors"]
 
 
 def quantile(free: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
@@ -32,30 +32,17 @@ def quantile(free: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
     return float(chi2[int(free)])
 
 
-def gra(arm: ArmRecord, t: int, rho: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
-    free = arm.pulls - 1.0
-    return rho * (arm.mean + _HALF_ROOT * arm.epsilon) - free * arm.variance / quantile(free, chi2, far)
-
-
 def modified_printed(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
     free = arm.pulls - 1.0
     top = arm.mean + _HALF_ROOT * arm.epsilon
     return top * top / math.sqrt(L + free * arm.variance * arm.variance / quantile(free, chi2, far))
 
 
-def of_authors(arm: ArmRecord, variance: float, L: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
+def modified_authors(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, far: tuple[float, ...], ddof: float) -> float:
     free = arm.pulls - 1.0
     # Only the arm just played has its index updated: an arm's index uses the round of its last pull.
     width = math.sqrt(log(arm.last) / arm.pulls)
-    return (arm.mean * arm.mean + width) / (L + free * variance / quantile(free, chi2, far))
-
-
-def modified_authors(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
-    return of_authors(arm, arm.variance, L, chi2, far)
-
-
-def modified_authors_biased(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
-    return of_authors(arm, biased_variance(arm), L, chi2, far)
+    return (arm.mean * arm.mean + width) / (L + free * variance_by(arm, ddof) / quantile(free, chi2, far))
 
 
 def expansion(alpha: float) -> tuple[float, float, float, float, float]:
@@ -99,20 +86,20 @@ class GRAUCB(_GRA):
     .. math:: \rho\left(\bar X + \sqrt{\ln N / s}\right) - \frac{(s-1)\bar V}{\chi^2_{1-\alpha,\,s-1}}
     """
 
-    title: ClassVar[str] = "GRA-UCB"
-    citation: ClassVar[str] = f"Liu, Derakhshani, Lambotharan & van der Schaar, 2020; {PAPER}, eq. 2"
+    title = "GRA-UCB"
+    citation = f"Liu, Derakhshani, Lambotharan & van der Schaar, 2020; {PAPER}, eq. 2"
 
-    rho: float = 1.0
-    alpha: float = 0.05
-
-    def check(self) -> None:
-        self._set(rho=not_negative("rho", self.rho), alpha=inside("alpha", self.alpha))
+    rho: NotNegative = 1.0
+    alpha: Inside = 0.05
 
     @property
     def objective(self) -> Objective:
         return MeanVariance(self.rho)
 
-    formula = staticmethod(gra)
+    @staticmethod
+    def formula(arm: ArmRecord, t: int, rho: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
+        free = arm.pulls - 1.0
+        return rho * (arm.mean + _HALF_ROOT * arm.epsilon) - free * arm.variance / quantile(free, chi2, far)
 
     def nondecreasing(self, lowest: float) -> bool:
         return True
@@ -131,18 +118,15 @@ class ModifiedGRAUCB(_GRA):
     its index updated (all are updated at the end of the pilot). That code divides the variance by s: ``ddof=0``.
     """
 
-    title: ClassVar[str] = "Modified-GRA-UCB"
-    citation: ClassVar[str] = f"{PAPER}, eq. 3"
+    title = "Modified-GRA-UCB"
+    citation = f"{PAPER}, eq. 3"
 
-    L: float
-    alpha: float = 0.05
-    form: ModifiedForm = "printed"
-    ddof: int = field(default=1, kw_only=True)
+    L: Regulariser
+    alpha: Inside = 0.05
+    form: Literal["printed", "authors"] = "printed"
+    ddof: Annotated[int, whole(0, 1)] = field(default=1, kw_only=True)
 
     def check(self) -> None:
-        self._set(L=regulariser("L", self.L), alpha=inside("alpha", self.alpha))
-        one_of("form", self.form, get_args(ModifiedForm))
-        self._set(ddof=whole("ddof", self.ddof, 0, 1))
         if self.form == "printed" and self.ddof == 0:
             raise InvalidInputError('Modified-GRA-UCB has ddof=0 only with form="authors"; leave one of them out')
 
@@ -152,9 +136,7 @@ class ModifiedGRAUCB(_GRA):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        if self.form == "printed":
-            return modified_printed
-        return modified_authors if self.ddof == 1 else modified_authors_biased
+        return modified_printed if self.form == "printed" else modified_authors
 
     def nondecreasing(self, lowest: float) -> bool:
         return self.form == "authors" or lowest >= 0

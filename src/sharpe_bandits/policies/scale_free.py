@@ -15,19 +15,21 @@ Objectives without one (mean, variance, mean-variance) have no scale of their ow
 any arm, and IMED takes it to be one standard deviation behind the best.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
-from .._support.validation import inside, positive, true_or_false, whole
-from ..errors import InvalidInputError, shown
+from .._support.described import Inside, Positive, whole
+from ..errors import InvalidInputError
 from ..objectives import RSSR, Objective, check_objective
 from ..objectives.influence import feature_of, influence_variance, named, variance_of
 from ..play.statistics import FEATURE, ROUNDING, ArmRecord, layout_for
 from ..play.streams import expm1, log, log1p, root_growth, root_growth_branch_free
-from .base import IndexPolicy, Policy
+from .base import IndexPolicy
 
 #: Weight, in pulls, of the normal distribution in the shrinkage of moments.
 PRIOR = 10.0
@@ -251,10 +253,10 @@ def settle_objective(policy: Any) -> None:
 
 
 @dataclass(frozen=True)
-class AnyObjective(IndexPolicy):
+class AnyObjective(IndexPolicy, abstract=True):
     """Base class of policies for any objective: signed RSSR if L is given."""
 
-    least_pilot: ClassVar[int] = 3
+    least_pilot = 3
 
     L: float | None = None
     risk_free: float = 0.0
@@ -262,10 +264,6 @@ class AnyObjective(IndexPolicy):
 
     def check(self) -> None:
         settle_objective(self)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        settle_objective(self)  # earlier versions did not save it
 
     @property
     def score(self) -> Callable[..., Any] | None:
@@ -302,27 +300,11 @@ class ScaleFreeUCB(AnyObjective):
         (``clock="pulls"``). Not for arms that advance in every round: there it makes things worse
     """
 
-    title: ClassVar[str] = "SF-UCB"
-    citation: ClassVar[str] = "delta-method width on the signed root of RSSR; this library"
+    title = "SF-UCB"
+    citation = "delta-method width on the signed root of RSSR; this library"
 
-    c: float = 0.5
+    c: Positive = 0.5
     dependent: bool = False
-
-    def check(self) -> None:
-        super().check()
-        self._set(c=positive("c", self.c))
-        true_or_false("dependent", self.dependent)
-
-    @classmethod
-    def from_parameters(cls, data: dict[str, Any]) -> Policy:
-        parameters = dict(data)
-        rest = parameters.pop("rest", 0.0)  # of earlier versions
-        if rest:
-            raise InvalidInputError(
-                f"rest={shown(rest)}: playing every arm once in a given number of rounds is no longer supported; it "
-                "had more regret and locked in more often than the default (docs/evidence/scale-free.md)"
-            )
-        return super().from_parameters(parameters)
 
     @property
     def formula(self) -> Callable[..., Any]:
@@ -344,9 +326,7 @@ class _Forgetting(ScaleFreeUCB):
             raise InvalidInputError(
                 f"{self.title} forgets rewards, but not their autocorrelation; leave dependent=False"
             )
-
-    def _check_statistics(self) -> None:
-        """Raise if rewards cannot be taken out again of what the objective keeps of them."""
+        # Rewards must be taken out again of what the objective keeps of them.
         layout = layout_for(FEATURE, self.objective)
         if self.objective.has_feature and not layout.can_forget(*self.forgetting):
             longest = layout.longest_window
@@ -379,15 +359,10 @@ class SlidingWindowUCB(_Forgetting):
         less
     """
 
-    title: ClassVar[str] = "SW-SF-UCB"
-    citation: ClassVar[str] = "Garivier & Moulines, On UCB policies for switching bandit problems, 2011, on SF-UCB"
+    title = "SW-SF-UCB"
+    citation = "Garivier & Moulines, On UCB policies for switching bandit problems, 2011, on SF-UCB"
 
-    window: int = field(default=1000, kw_only=True)
-
-    def check(self) -> None:
-        super().check()
-        self._set(window=whole("window", self.window, 2 * self.least_pilot, LONGEST_WINDOW))
-        self._check_statistics()
+    window: Annotated[int, whole(6, LONGEST_WINDOW)] = field(default=1000, kw_only=True)
 
     @property
     def forgetting(self) -> tuple[int, float]:
@@ -413,15 +388,10 @@ class DiscountedUCB(_Forgetting):
         gamma, between 0 and 1; about 1 / (1 - discount) rounds are remembered
     """
 
-    title: ClassVar[str] = "D-SF-UCB"
-    citation: ClassVar[str] = "Garivier & Moulines, On UCB policies for switching bandit problems, 2011, on SF-UCB"
+    title = "D-SF-UCB"
+    citation = "Garivier & Moulines, On UCB policies for switching bandit problems, 2011, on SF-UCB"
 
-    discount: float = field(default=0.999, kw_only=True)
-
-    def check(self) -> None:
-        super().check()
-        self._set(discount=inside("discount", self.discount))
-        self._check_statistics()
+    discount: Inside = field(default=0.999, kw_only=True)
 
     @property
     def forgetting(self) -> tuple[int, float]:
@@ -441,10 +411,8 @@ class ScaleFreeIMED(AnyObjective):
     Parameters are those of :class:`ScaleFreeUCB` except c: there is nothing to tune.
     """
 
-    title: ClassVar[str] = "SF-IMED"
-    citation: ClassVar[str] = (
-        "Honda & Takemura, IMED, 2015, with the delta-method divergence of the signed root of RSSR"
-    )
+    title = "SF-IMED"
+    citation = "Honda & Takemura, IMED, 2015, with the delta-method divergence of the signed root of RSSR"
 
     @property
     def formula(self) -> Callable[..., Any]:
@@ -470,18 +438,14 @@ class ScaleFreeTS(AnyObjective):
         use :math:`\hat h` itself if z is below 0: less regret, somewhat more runs that lock in
     """
 
-    title: ClassVar[str] = "SF-TS"
-    citation: ClassVar[str] = (
+    title = "SF-TS"
+    citation = (
         "delta-method posterior of the root of the objective, this library; optimistic form: May, Korda, Lee & Leslie, "
         "Optimistic Bayesian sampling in contextual-bandit problems, 2012"
     )
-    branch_free: ClassVar[dict[Callable[..., Any], Callable[..., Any]]] = {root_growth: root_growth_branch_free}
+    branch_free: ClassVar = {root_growth: root_growth_branch_free}
 
     optimistic: bool = False
-
-    def check(self) -> None:
-        super().check()
-        true_or_false("optimistic", self.optimistic)
 
     @property
     def formula(self) -> Callable[..., Any]:

@@ -5,31 +5,29 @@ confidence width is undefined where D <= 3 epsilon: by default the index is then
 negative and the arm is starved.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, Literal
 
-from .._support.validation import in_reward_units, one_of, regulariser, whole
+from .._support.described import InRewardUnits, Regulariser, whole
 from ..objectives import RSSR, Objective, SharpeLike
 from ..play.statistics import ArmRecord
 from .base import MIN_PULLS_FOR_WARNING, PAPER, IndexPolicy
 
 #: Horizon assumed for a game without one, to check whether it will ever be long enough.
 LONG_LIFE = 10**6
-#: The index where the confidence width is undefined.
-UndefinedWidth = Literal["infinite", "printed"]
-#: The first term of UCB-SR-like: with D, as in its theorem, or with V, as in the equation.
-FirstTerm = Literal["theorem", "equation"]
 
 
-def biased_variance(arm: ArmRecord) -> float:
-    """The variance that divides by s."""
-    return arm.variance * (arm.pulls - 1.0) / arm.pulls
+def variance_by(arm: ArmRecord, ddof: float) -> float:
+    """The unbiased variance; with ``ddof`` 0 the one that divides by s."""
+    return arm.variance if ddof > 0.0 else arm.variance * (arm.pulls - 1.0) / arm.pulls
 
 
 def rssr(arm: ArmRecord, d: float, risk_free: float) -> float:
-    """The index as printed, for the denominator D."""
+    """The index of UCB-RSSR as printed, for the denominator D."""
     e = arm.epsilon
     room = d - 3.0 * e
     excess = arm.mean - risk_free
@@ -37,64 +35,49 @@ def rssr(arm: ArmRecord, d: float, risk_free: float) -> float:
     return (excess * excess * room + (d + square + 2.0 * e) * e) / (d * room)
 
 
-def rssr_printed(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
-    return rssr(arm, L + arm.variance, risk_free)
-
-
-def rssr_biased_printed(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
-    return rssr(arm, L + biased_variance(arm), risk_free)
-
-
-def rssr_biased_infinite(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
-    d = L + biased_variance(arm)
+def rssr_infinite(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
+    d = L + arm.variance
     return rssr(arm, d, risk_free) if d > 3.0 * arm.epsilon else math.inf
 
 
-def rssr_infinite(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
-    defined = L + arm.variance > 3.0 * arm.epsilon
-    return rssr_printed(arm, t, L, risk_free) if defined else math.inf
+def rssr_other(arm: ArmRecord, t: int, L: float, risk_free: float, ddof: float, printed: float) -> float:
+    d = L + variance_by(arm, ddof)
+    return rssr(arm, d, risk_free) if printed > 0.0 or d > 3.0 * arm.epsilon else math.inf
 
 
-def sr_like_printed(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
+def sr_like(arm: ArmRecord, d: float, risk_free: float) -> float:
+    """The index of UCB-SR-like as in its theorem, for the denominator D."""
     e = arm.epsilon
-    d = L + arm.variance
     room = d - 3.0 * e
     excess = arm.mean - risk_free
     return (excess * room + (d + excess + 2.0 * e) * e) / (d * room)
 
 
 def sr_like_infinite(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
-    defined = L + arm.variance > 3.0 * arm.epsilon
-    return sr_like_printed(arm, t, L, risk_free) if defined else math.inf
+    d = L + arm.variance
+    return sr_like(arm, d, risk_free) if d > 3.0 * arm.epsilon else math.inf
 
 
-def first_term_printed(arm: ArmRecord, L: float, risk_free: float) -> float:
-    """What the equation adds to the index by dividing its first term by V instead of D."""
-    excess = arm.mean - risk_free
-    return excess / arm.variance - excess / (L + arm.variance)
-
-
-def sr_like_equation_printed(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
-    if arm.variance <= 0.0:
+def sr_like_other(arm: ArmRecord, t: int, L: float, risk_free: float, equation: float, printed: float) -> float:
+    d = L + arm.variance
+    if (equation > 0.0 and arm.variance <= 0.0) or (printed == 0.0 and d <= 3.0 * arm.epsilon):
         return math.inf
-    return sr_like_printed(arm, t, L, risk_free) + first_term_printed(arm, L, risk_free)
-
-
-def sr_like_equation_infinite(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
-    if arm.variance <= 0.0 or L + arm.variance <= 3.0 * arm.epsilon:
-        return math.inf
-    return sr_like_printed(arm, t, L, risk_free) + first_term_printed(arm, L, risk_free)
+    index = sr_like(arm, d, risk_free)
+    if equation > 0.0:  # the first term is divided by V instead of D
+        excess = arm.mean - risk_free
+        index += excess / arm.variance - excess / d
+    return index
 
 
 @dataclass(frozen=True)
 class _UCBSharpe(IndexPolicy):
-    L: float
-    risk_free: float = 0.0
-    undefined_width: UndefinedWidth = "infinite"
+    L: Regulariser
+    risk_free: InRewardUnits = 0.0
+    #: The index where the confidence width is undefined.
+    undefined_width: Literal["infinite", "printed"] = "infinite"
 
-    def check(self) -> None:
-        self._set(L=regulariser("L", self.L), risk_free=in_reward_units("risk_free", self.risk_free))
-        one_of("undefined_width", self.undefined_width, get_args(UndefinedWidth))
+    def argument(self, name: str, horizon: int) -> Any:
+        return float(self.undefined_width == "printed") if name == "printed" else super().argument(name, horizon)
 
     def reward_warning(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:
         if any(pulls < MIN_PULLS_FOR_WARNING for _, pulls, _, _ in arms):
@@ -128,7 +111,7 @@ class UCBRSSR(_UCBSharpe):
         regulariser
     risk_free : float, optional
         rate subtracted from every reward
-    undefined_width : UndefinedWidth, optional
+    undefined_width : str, optional
         the index where D <= 3 epsilon: "infinite" (the least played such arm is played) or as "printed"
     ddof : int, optional
         1 for the unbiased variance, 0 for the one that divides by s, as in the released code
@@ -142,14 +125,10 @@ class UCBRSSR(_UCBSharpe):
     89.0 ± 6.8 [75.5, 102.4]
     """
 
-    title: ClassVar[str] = "UCB-RSSR"
-    citation: ClassVar[str] = f"{PAPER}, Algorithm UCB-RSSR and the equation above it"
+    title = "UCB-RSSR"
+    citation = f"{PAPER}, Algorithm UCB-RSSR and the equation above it"
 
-    ddof: int = field(default=1, kw_only=True)
-
-    def check(self) -> None:
-        super().check()
-        self._set(ddof=whole("ddof", self.ddof, 0, 1))
+    ddof: Annotated[int, whole(0, 1)] = field(default=1, kw_only=True)
 
     @property
     def objective(self) -> Objective:
@@ -157,9 +136,7 @@ class UCBRSSR(_UCBSharpe):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        if self.ddof == 0:
-            return rssr_biased_infinite if self.undefined_width == "infinite" else rssr_biased_printed
-        return rssr_infinite if self.undefined_width == "infinite" else rssr_printed
+        return rssr_infinite if self.undefined_width == "infinite" and self.ddof else rssr_other
 
     def nondecreasing(self, lowest: float) -> bool:
         return self.undefined_width == "infinite"
@@ -173,20 +150,16 @@ class UCBSRLike(_UCBSharpe):
 
     Parameters
     ----------
-    L, risk_free, undefined_width : float and float and UndefinedWidth, optional
+    L, risk_free, undefined_width : float and float and str, optional
         as for :class:`UCBRSSR`
-    first_term : FirstTerm, optional
+    first_term : str, optional
         "theorem" as above, or "equation": :math:`\bar X / \bar V`, infinite while the variance is 0
     """
 
-    title: ClassVar[str] = "UCB-SR-like"
-    citation: ClassVar[str] = f"{PAPER}, Algorithm UCB-SR-like and the equation above it"
+    title = "UCB-SR-like"
+    citation = f"{PAPER}, Algorithm UCB-SR-like and the equation above it"
 
-    first_term: FirstTerm = field(default="theorem", kw_only=True)
-
-    def check(self) -> None:
-        super().check()
-        one_of("first_term", self.first_term, get_args(FirstTerm))
+    first_term: Literal["theorem", "equation"] = field(default="theorem", kw_only=True)
 
     @property
     def objective(self) -> Objective:
@@ -194,9 +167,11 @@ class UCBSRLike(_UCBSharpe):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        if self.first_term == "equation":
-            return sr_like_equation_infinite if self.undefined_width == "infinite" else sr_like_equation_printed
-        return sr_like_infinite if self.undefined_width == "infinite" else sr_like_printed
+        usual = self.undefined_width == "infinite" and self.first_term == "theorem"
+        return sr_like_infinite if usual else sr_like_other
+
+    def argument(self, name: str, horizon: int) -> Any:
+        return float(self.first_term == "equation") if name == "equation" else super().argument(name, horizon)
 
     def nondecreasing(self, lowest: float) -> bool:
         # The width grows with epsilon only while D + mean >= 0.

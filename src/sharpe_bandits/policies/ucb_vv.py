@@ -1,26 +1,23 @@
 """UCB-VV: play the arm with the largest upper confidence bound on its variance."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from ..objectives import Variance
 from ..play.statistics import ArmRecord
 from .base import PAPER, IndexPolicy
 
 
-def index(arm: ArmRecord, t: int) -> float:
-    return arm.variance + arm.epsilon
-
-
 @dataclass(frozen=True)
 class UCBVV(IndexPolicy):
     r"""UCB-VV: :math:`\bar V_i + \epsilon_i`, :math:`\epsilon_i = \sqrt{2 \ln N / s_i}`, on the variance."""
 
-    title: ClassVar[str] = "UCB-VV"
-    citation: ClassVar[str] = f"{PAPER}, appendix A, Algorithm UCB-VV"
-
+    title = "UCB-VV"
+    citation = f"{PAPER}, appendix A, Algorithm UCB-VV"
     objective = Variance()
-    formula = staticmethod(index)
+
+    @staticmethod
+    def formula(arm: ArmRecord, t: int) -> float:
+        return arm.variance + arm.epsilon
 
     def nondecreasing(self, lowest: float) -> bool:
         return True
