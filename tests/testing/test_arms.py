@@ -15,7 +15,7 @@ def test_the_contract_notices():
         """A normal arm that says more than it does."""
 
         def moments(self):
-            return super().moments()._replace(variance=1.02 * self.variance_)
+            return super().moments()._replace(variance=1.02 * self.variance)
 
         def to_dict(self):
             return {**super().to_dict(), "arm": "Normal"}

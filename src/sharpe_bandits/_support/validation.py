@@ -143,14 +143,12 @@ def one_of(name: str, value: S, choices: tuple[S, ...]) -> S:
     return value
 
 
-def interval(low: Any, high: Any) -> tuple[float, float]:
-    """The two ends as floats, if ``low < high``."""
-    low, high = finite("low", low), finite("high", high)
+def check_interval(low: float, high: float) -> None:
+    """Raise unless ``low < high``."""
     if low >= high:
         raise InvalidInputError(
             f"low must be less than high, got low={low!r} and high={high!r}; swap them or widen the range"
         )
-    return low, high
 
 
 #: Values of arguments that have no default, shown when they are missing.

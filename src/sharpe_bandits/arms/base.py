@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from .._support.described import Described
 from .._support.plain_data import from_plain
 from .._support.validation import LARGEST_REWARD, LARGEST_SQUARE, is_supported_reward
 from ..errors import InvalidInputError, SharpeBanditsError
@@ -41,8 +42,8 @@ class Draws(NamedTuple):
     pool: tuple[float, ...] | np.ndarray = ()
 
 
-@dataclass(frozen=True, repr=False)
-class Arm:
+@dataclass(frozen=True)
+class Arm(Described, abstract=True):
     """A reward distribution. Subclasses define :meth:`moments`, :meth:`draws` and, unless rewards can be any number,
     :meth:`support`.
 
@@ -56,16 +57,13 @@ class Arm:
     {'arm': 'Uniform', 'low': 0.0, 'high': 1.0}
     """
 
+    what: ClassVar[str] = "arm"
     kinds: ClassVar[dict[str, type[Arm]]] = {}
     #: Whether a reward depends on earlier ones.
     serially_dependent: ClassVar[bool] = False
     #: Whether moments are computed by quadrature, which imports scipy: a bandit then checks them only if they may
     #: overflow.
     integrates_moments: ClassVar[bool] = False
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        Arm.kinds[cls.__name__] = cls
 
     @cached_property
     def _moments(self) -> Moments:
@@ -88,12 +86,14 @@ class Arm:
             )
         return moments
 
-    @property
+    # Not properties: parameters of an arm may have these names.
+
+    @cached_property
     def mean(self) -> float:
         """Mean of a reward."""
         return self._moments.mean
 
-    @property
+    @cached_property
     def variance(self) -> float:
         """Variance of a reward."""
         return self._moments.variance
@@ -113,7 +113,7 @@ class Arm:
         low, high = _MODERATE
         numbers = [value for value in self.to_dict().values() if isinstance(value, float)]
         if not (self.integrates_moments and all(value == 0 or low < abs(value) < high for value in numbers)):
-            assert math.isfinite(self.mean)
+            assert self._moments
 
     def moments(self) -> Moments:
         """Mean, variance, third and fourth central moment, exact or by quadrature to 1e-9."""
@@ -127,20 +127,6 @@ class Arm:
     def draws(self) -> Draws:
         """How a kernel draws a reward."""
         raise AssertionError(f"{type(self).__name__} does not define draws")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data from which :func:`arm_from_dict` makes the same arm."""
-        fields = {f.name.rstrip("_"): getattr(self, f.name) for f in dataclasses.fields(self)}
-        return {"arm": type(self).__name__, **fields}
-
-    def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-    @classmethod
-    def from_parameters(cls, data: dict[str, Any]) -> Arm:
-        """The arm described by plain data without its kind."""
-        return cls(**data)
 
     def __repr__(self) -> str:
         words = dict(self.to_dict())

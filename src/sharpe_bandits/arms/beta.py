@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._support.validation import positive
+from .._support.described import Positive
 from ..errors import InvalidInputError
 from ..play.rewards import QUANTILE
 from .base import Arm, Draws, Moments, quantile_table
@@ -13,7 +13,7 @@ from .base import Arm, Draws, Moments, quantile_table
 LARGEST_SHAPE = 1e8
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Beta(Arm):
     """Beta distribution on [0, 1] with shapes a and b.
 
@@ -25,11 +25,10 @@ class Beta(Arm):
     (0.5, 0.05)
     """
 
-    a: float
-    b: float
+    a: Positive
+    b: Positive
 
-    def __post_init__(self) -> None:
-        self._set(a=positive("a", self.a), b=positive("b", self.b))
+    def check(self) -> None:
         if min(self.a, self.b) > LARGEST_SHAPE:
             raise InvalidInputError(
                 f"Beta({self.a:g}, {self.b:g}): with both shapes above {LARGEST_SHAPE:g} it cannot be distinguished "

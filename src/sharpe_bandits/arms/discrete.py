@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from .._support.validation import is_supported_reward, probability, unsupported_reward
+from .._support.described import Probability
+from .._support.validation import is_supported_reward, unsupported_reward
 from ..errors import InvalidInputError
 from ..play.rewards import BERNOULLI, EMPIRICAL
 from .base import Arm, Draws, Moments
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Bernoulli(Arm):
     """1 with probability p, else 0.
 
@@ -27,10 +27,7 @@ class Bernoulli(Arm):
     (0.25, 0.1875)
     """
 
-    p: float
-
-    def __post_init__(self) -> None:
-        self._set(p=probability("p", self.p))
+    p: Probability
 
     def moments(self) -> Moments:
         p, q = self.p, 1 - self.p
@@ -44,7 +41,11 @@ class Bernoulli(Arm):
         return Draws(BERNOULLI, self.p)
 
 
-@dataclass(frozen=True, repr=False)
+#: Numbers, at least one.
+Values = Annotated[tuple[float, ...], lambda name, values: tuple(numbers(name, values, 1).tolist())]
+
+
+@dataclass(frozen=True)
 class Empirical(Arm):
     """One of the given values, each equally likely (repeat a value to weight it).
 
@@ -56,10 +57,7 @@ class Empirical(Arm):
     (1.0, 1.5)
     """
 
-    values: tuple[float, ...]
-
-    def __init__(self, values: Iterable[float]) -> None:
-        self._set(values=tuple(numbers("values", values, 1).tolist()))
+    values: Values
 
     @cached_property
     def record(self) -> np.ndarray:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from .._support.validation import interval, positive
+from .._support.described import Finite, Positive
+from .._support.validation import check_interval
 from ..errors import InvalidInputError
 from ..play.rewards import QUANTILE
 from .base import Arm, Draws, Moments, integrated_moments, quantile_table, tabulate
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Gamma(Arm):
     """Gamma distribution with a shape and a scale.
 
@@ -26,11 +26,8 @@ class Gamma(Arm):
     (1.0, 0.5)
     """
 
-    shape: float
-    scale: float
-
-    def __post_init__(self) -> None:
-        self._set(shape=positive("shape", self.shape), scale=positive("scale", self.scale))
+    shape: Positive
+    scale: Positive
 
     def moments(self) -> Moments:
         k, s = self.shape, self.scale
@@ -45,7 +42,7 @@ class Gamma(Arm):
         return Draws(QUANTILE, 0.0, self.scale, pool.size, pool)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class TruncatedGamma(Arm):
     """Gamma distribution with a shape and a scale (before truncation), truncated to [low, high].
 
@@ -57,18 +54,17 @@ class TruncatedGamma(Arm):
     0.9546
     """
 
-    integrates_moments: ClassVar[bool] = True
+    integrates_moments = True
 
-    shape: float
-    scale: float
-    low: float
-    high: float
+    shape: Positive
+    scale: Positive
+    low: Finite
+    high: Finite
 
-    def __post_init__(self) -> None:
-        low, high = interval(self.low, self.high)
-        if low < 0:
-            raise InvalidInputError(f"low must be at least 0 for a gamma arm, got {low!r}")
-        self._set(shape=positive("shape", self.shape), scale=positive("scale", self.scale), low=low, high=high)
+    def check(self) -> None:
+        check_interval(self.low, self.high)
+        if self.low < 0:
+            raise InvalidInputError(f"low must be at least 0 for a gamma arm, got {self.low!r}")
 
     def moments(self) -> Moments:
         k, s = self.shape, self.scale

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from .._support.validation import finite, interval, positive
+from .._support.described import Finite
+from .._support.validation import check_interval, finite, positive
 from ..errors import InvalidInputError, shown
 from ..play.rewards import NORMAL, QUANTILE
 from .base import Arm, Draws, Moments, integrated_moments, quantile_table
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Normal(Arm):
     """Normal distribution with a mean and either a variance or a standard deviation, by keyword.
 
@@ -27,8 +28,8 @@ class Normal(Arm):
     True
     """
 
-    mean_: float
-    variance_: float
+    mean: float = field()
+    variance: float = field()
 
     def __init__(self, mean: float, *second: float, variance: float | None = None, sd: float | None = None) -> None:
         if second or (variance is None) == (sd is None):
@@ -40,19 +41,19 @@ class Normal(Arm):
         if variance is None:
             variance = positive("sd", sd, "use Constant for a reward without any") ** 2
         variance = positive("variance", variance, "use Constant for a reward without any")
-        self._set(mean_=finite("mean", mean), variance_=variance)
+        self._set(mean=finite("mean", mean), variance=variance)
 
     def __repr__(self) -> str:
-        return f"Normal({self.mean_:.12g}, variance={self.variance_:.12g})"
+        return f"Normal({self.mean:.12g}, variance={self.variance:.12g})"
 
     def moments(self) -> Moments:
-        return Moments(self.mean_, self.variance_, 0.0, 3 * self.variance_**2)
+        return Moments(self.mean, self.variance, 0.0, 3 * self.variance**2)
 
     def draws(self) -> Draws:
-        return Draws(NORMAL, self.mean_, math.sqrt(self.variance_))
+        return Draws(NORMAL, self.mean, math.sqrt(self.variance))
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class TruncatedNormal(Arm):
     """Normal distribution with ``mean`` and ``variance`` (before truncation), truncated to [low, high].
 
@@ -64,16 +65,22 @@ class TruncatedNormal(Arm):
     0.5
     """
 
-    integrates_moments: ClassVar[bool] = True
+    integrates_moments = True
 
     mean_: float
     variance_: float
-    low: float
-    high: float
+    low: Finite
+    high: Finite
 
     def __init__(self, mean: float, variance: float, low: float, high: float) -> None:
-        low, high = interval(low, high)
         self._set(mean_=finite("mean", mean), variance_=positive("variance", variance), low=low, high=high)
+        self.__post_init__()
+
+    def check(self) -> None:
+        check_interval(self.low, self.high)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {key.rstrip("_"): value for key, value in super().to_dict().items()}
 
     @property
     def _ends(self) -> tuple[float, float]:

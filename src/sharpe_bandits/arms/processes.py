@@ -6,20 +6,21 @@ Their moments are those of the stationary distribution, by which policies are ev
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated
 
 import numpy as np
 
-from .._support.validation import finite, positive, real
+from .._support.described import Finite, Positive
+from .._support.validation import positive, real
 from ..errors import InvalidInputError, shown
 from ..play.rewards import AUTOREGRESSIVE, BLOCKS, CLUSTERED
 from .base import Arm, Draws, Moments
-from .discrete import Empirical, numbers
+from .discrete import Empirical, Values
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class AR1(Arm):
     """First-order autoregression with normal noise, started from its stationary distribution.
 
@@ -40,29 +41,28 @@ class AR1(Arm):
     (0.1, 1.0, True)
     """
 
-    serially_dependent: ClassVar[bool] = True
+    serially_dependent = True
 
-    mean_: float
-    variance_: float
+    mean: Finite = field()
+    variance: Annotated[float, partial(positive, remedy="use Constant for a reward without any")] = field()
     phi: float
 
-    def __init__(self, mean: float, variance: float, phi: float) -> None:
-        if not -1 < real(phi) < 1:
+    def check(self) -> None:
+        if not -1 < real(self.phi) < 1:
             raise InvalidInputError(
-                f"phi, the correlation of successive rewards, must lie strictly between -1 and 1, got {shown(phi)}; at "
-                "1 there is no stationary distribution"
+                "phi, the correlation of successive rewards, must lie strictly between -1 and 1, got "
+                f"{shown(self.phi)}; at 1 there is no stationary distribution"
             )
-        variance = positive("variance", variance, "use Constant for a reward without any")
-        self._set(mean_=finite("mean", mean), variance_=variance, phi=real(phi))
+        self._set(phi=real(self.phi))
 
     def moments(self) -> Moments:
-        return Moments(self.mean_, self.variance_, 0.0, 3 * self.variance_**2)
+        return Moments(self.mean, self.variance, 0.0, 3 * self.variance**2)
 
     def draws(self) -> Draws:
-        return Draws(AUTOREGRESSIVE, self.mean_, math.sqrt(self.variance_), 1, (self.phi,))
+        return Draws(AUTOREGRESSIVE, self.mean, math.sqrt(self.variance), 1, (self.phi,))
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class GARCH(Arm):
     r"""GARCH(1,1): normal rewards whose variance rises after large ones.
 
@@ -88,33 +88,33 @@ class GARCH(Arm):
     (0.0005, 0.0001)
     """
 
-    serially_dependent: ClassVar[bool] = True
+    serially_dependent = True
 
-    mean_: float
-    variance_: float
+    mean: Finite = field()
+    variance: Positive = field()
     alpha: float
     beta: float
 
-    def __init__(self, mean: float, variance: float, alpha: float, beta: float) -> None:
-        if not (real(alpha) > 0 and real(beta) >= 0 and real(alpha) + real(beta) < 1):
+    def check(self) -> None:
+        alpha, beta = real(self.alpha), real(self.beta)
+        if not (alpha > 0 and beta >= 0 and alpha + beta < 1):
             raise InvalidInputError(
-                f"alpha must be above 0, beta at least 0, and alpha + beta below 1, got alpha={shown(alpha)} and "
-                f"beta={shown(beta)}; at 1 there is no long-run variance"
+                "alpha must be above 0, beta at least 0, and alpha + beta below 1, got "
+                f"alpha={shown(self.alpha)} and beta={shown(self.beta)}; at 1 there is no long-run variance"
             )
-        self._set(mean_=finite("mean", mean), variance_=positive("variance", variance))
-        self._set(alpha=real(alpha), beta=real(beta))
+        self._set(alpha=alpha, beta=beta)
 
     def moments(self) -> Moments:
         persistence = (self.alpha + self.beta) ** 2
         room = 1 - persistence - 2 * self.alpha**2
-        fourth = 3 * self.variance_**2 * (1 - persistence) / room if room > 0 else math.inf
-        return Moments(self.mean_, self.variance_, 0.0, fourth)
+        fourth = 3 * self.variance**2 * (1 - persistence) / room if room > 0 else math.inf
+        return Moments(self.mean, self.variance, 0.0, fourth)
 
     def draws(self) -> Draws:
-        return Draws(CLUSTERED, self.mean_, math.sqrt(self.variance_), 2, (self.alpha, self.beta))
+        return Draws(CLUSTERED, self.mean, math.sqrt(self.variance), 2, (self.alpha, self.beta))
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class BlockBootstrap(Arm):
     """The stationary bootstrap (Politis & Romano, 1994): a sequence of blocks of observed values, of random length.
 
@@ -136,23 +136,22 @@ class BlockBootstrap(Arm):
     0.005
     """
 
-    serially_dependent: ClassVar[bool] = True
+    serially_dependent = True
 
-    values: tuple[float, ...]
+    values: Values
     block: float
 
-    def __init__(self, values: Iterable[float], block: float) -> None:
-        length = real(block)
+    def check(self) -> None:
+        length = real(self.block)
         if not 1 <= length < math.inf:
             raise InvalidInputError(
-                f"block, the mean length of a block, must be a number of at least 1, got {shown(block)}"
+                f"block, the mean length of a block, must be a number of at least 1, got {shown(self.block)}"
             )
-        record = tuple(numbers("values", values, 1).tolist())
-        if length > len(record):
+        if length > len(self.values):
             raise InvalidInputError(
-                f"a block of {length:g} is longer than the record of {len(record)} values; shorten it"
+                f"a block of {length:g} is longer than the record of {len(self.values)} values; shorten it"
             )
-        self._set(values=record, block=length)
+        self._set(block=length)
 
     def __repr__(self) -> str:
         return f"BlockBootstrap({len(self.values)} values, block={self.block:g})"

@@ -16,7 +16,7 @@ from ..play.rewards import DISCRETE, QUANTILE
 from .base import Arm, Draws, Moments, integrated_moments, tabulate
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Scipy(Arm):
     """A frozen scipy.stats distribution, such as ``scipy.stats.lognorm(0.5)``.
 
@@ -31,7 +31,7 @@ class Scipy(Arm):
 
     frozen: Any
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if not is_frozen(self.frozen):
             raise InvalidInputError(f"a frozen scipy.stats distribution is needed, got {shown(self.frozen)}")
         with self._computing(), np.errstate(all="ignore"):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .._support.validation import finite, interval, not_negative
+from .._support.described import Finite
+from .._support.validation import check_interval, finite, not_negative
 from ..play.rewards import UNIFORM
 from .base import Arm, Draws, Moments
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Uniform(Arm):
     """Uniform distribution on [low, high].
 
@@ -22,12 +23,11 @@ class Uniform(Arm):
     (4.5, 3.0)
     """
 
-    low: float
-    high: float
+    low: Finite
+    high: Finite
 
-    def __post_init__(self) -> None:
-        low, high = interval(self.low, self.high)
-        self._set(low=low, high=high)
+    def check(self) -> None:
+        check_interval(self.low, self.high)
 
     @classmethod
     def from_moments(cls, mean: float, variance: float) -> Arm:
@@ -48,7 +48,7 @@ class Uniform(Arm):
         return Draws(UNIFORM, self.low, self.high - self.low)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Constant(Arm):
     """Always the same reward.
 
@@ -59,10 +59,7 @@ class Constant(Arm):
     (0.02, 0.0)
     """
 
-    value: float
-
-    def __post_init__(self) -> None:
-        self._set(value=finite("value", self.value))
+    value: Finite
 
     def moments(self) -> Moments:
         return Moments(self.value, 0.0, 0.0, 0.0)

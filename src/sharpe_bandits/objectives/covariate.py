@@ -5,29 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .._support.validation import regulariser
+from .._support.described import RegulariserOrZero
 from ..errors import InvalidInputError, shown
 from ..play.covariate import CALLS, RELATIVE, adjusted_statistic
 from ..play.statistics import Statistic
-from .base import Objective, check_objective, objective_from_dict, unit_slope
-from .influence import influence_variance, named
-from .ratios import Sharpe, root_sharpe
-
-
-def estimated(mean: Any, h: Any, *arguments: float) -> Any:
-    return h + 0.0
+from .base import Objective, ObjectiveParameter, objective_from_dict, unit_slope
+from .influence import feature_mean, feature_root, influence_variance, named
+from .ratios import Sharpe
 
 
 def estimated_square(mean: Any, h: Any, *arguments: float) -> Any:
     return h * np.abs(h)
-
-
-def estimated_root(mean: Any, h: Any, *arguments: float) -> Any:
-    return h + 0.0, 0.0, 1.0, 1.0
 
 
 @lru_cache
@@ -44,9 +37,9 @@ def spread_of_root(root: Callable[..., Any]) -> Callable[..., Any]:
 class _WithCovariate(Objective):
     """Common parts of objectives that read a covariate."""
 
-    needs_covariate: ClassVar[bool] = True
-    is_shrunk: ClassVar[bool] = True
-    root = staticmethod(estimated_root)
+    needs_covariate = True
+    is_shrunk = True
+    root = staticmethod(feature_root)
 
     def features(self, rewards: Any) -> np.ndarray:
         raise InvalidInputError(
@@ -55,7 +48,7 @@ class _WithCovariate(Objective):
         )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Adjusted(_WithCovariate):
     r"""An objective of mean and variance, estimated with the help of a covariate that is seen in every round, such as
     the return of the market (regression adjustment, or control variates).
@@ -74,10 +67,10 @@ class Adjusted(_WithCovariate):
     >>> agent.tell(agent.ask(), 0.012, covariate=0.01)
     """
 
-    objective: Objective
+    objective: ObjectiveParameter
 
-    def __post_init__(self) -> None:
-        base = check_objective(self.objective)
+    def check(self) -> None:
+        base = self.objective
         if base.has_feature or len(base.arguments()) >= len(CALLS):
             raise InvalidInputError(
                 f"Adjusted takes an objective of mean and variance, as in Adjusted(RSSR(L=0.1, signed=True)), got "
@@ -89,14 +82,7 @@ class Adjusted(_WithCovariate):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return estimated if self.objective.slope_from_root is unit_slope else estimated_square
-
-    @property
-    def slope_from_root(self) -> Callable[..., Any]:  # type: ignore[override]
-        return self.objective.slope_from_root
-
-    def from_root(self, root: Any) -> Any:
-        return self.objective.from_root(root)
+        return feature_mean if self.objective.slope_from_root is unit_slope else estimated_square
 
     @property
     def statistic(self) -> Statistic:
@@ -108,39 +94,21 @@ class Adjusted(_WithCovariate):
         return spread_of_root(self.objective.root)
 
     @property
-    def unadjusted(self) -> Objective:
-        return self.objective
-
-    @property
     def L(self) -> float:
         """The regulariser of the objective; 1 if it has none."""
         return float(getattr(self.objective, "L", 1.0))
 
-    @property
-    def usual_L(self) -> str:  # type: ignore[override]
-        return self.objective.usual_L
-
-    @property
-    def hurdle(self) -> float:
-        return self.objective.hurdle
-
-    @property
-    def unseen_influence_variance(self) -> float | None:
-        return self.objective.unseen_influence_variance
-
-    def for_means(self, mean: Any) -> Objective:
-        return self.objective.for_means(mean)
-
-    def true_value(self, arm: Any) -> float:
-        return self.objective.true_value(arm)
-
-    @property
-    def rewards_losses(self) -> bool:
-        return self.objective.rewards_losses
-
-    @property
-    def rewards_risk_of_losses(self) -> bool:
-        return self.objective.rewards_risk_of_losses
+    # In all else it is the objective that it estimates.
+    unadjusted: ClassVar = property(attrgetter("objective"))
+    usual_L: ClassVar = property(attrgetter("objective.usual_L"))
+    hurdle: ClassVar = property(attrgetter("objective.hurdle"))
+    from_root: ClassVar = property(attrgetter("objective.from_root"))
+    slope_from_root: ClassVar = property(attrgetter("objective.slope_from_root"))
+    unseen_influence_variance: ClassVar = property(attrgetter("objective.unseen_influence_variance"))
+    for_means: ClassVar = property(attrgetter("objective.for_means"))
+    true_value: ClassVar = property(attrgetter("objective.true_value"))
+    rewards_losses: ClassVar = property(attrgetter("objective.rewards_losses"))
+    rewards_risk_of_losses: ClassVar = property(attrgetter("objective.rewards_risk_of_losses"))
 
     def to_dict(self) -> dict[str, Any]:
         return {"objective": "Adjusted", "of": self.objective.to_dict()}
@@ -152,7 +120,7 @@ class Adjusted(_WithCovariate):
         )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class InformationRatio(_WithCovariate):
     r"""Information ratio with a regulariser: mean over standard deviation of what an arm pays beyond the covariate of
     the round, :math:`E[X - Z]/(L + \mathrm{sd}(X - Z))`, where the covariate is the return of a benchmark.
@@ -166,13 +134,11 @@ class InformationRatio(_WithCovariate):
     array([[0.2, 0.1]])
     """
 
-    L: float = 0.0
+    L: RegulariserOrZero = 0.0
 
-    usual_L: ClassVar[str] = Sharpe.usual_L
-    formula = staticmethod(estimated)
-
-    def __post_init__(self) -> None:
-        self._set(L=regulariser("L", self.L, zero=True))
+    usual_L = Sharpe.usual_L
+    unseen_influence_variance = 0.5
+    formula = staticmethod(feature_mean)
 
     def arguments(self) -> tuple[float, ...]:
         return (self.L,)
@@ -189,15 +155,14 @@ class InformationRatio(_WithCovariate):
     def of_differences(self) -> Objective:
         return Sharpe(self.L)
 
-    @property
-    def unseen_influence_variance(self) -> float | None:
-        return 0.5
-
     def true_value(self, arm: Any) -> float:
         raise InvalidInputError(
             f"{self!r} is the value of an arm beside a covariate; FactorBandit(...).true_values({self!r}, 0, 1) has it"
         )
 
 
+sharpe_root = Sharpe.root
+
+
 def information_root(mean: Any, variance: Any, L: float) -> Any:
-    return root_sharpe(mean, variance, L, 0.0)
+    return sharpe_root(mean, variance, L, 0.0)

@@ -18,16 +18,16 @@ of the quantile, and confidence sequences start once IN_TAIL rewards are expecte
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from .._support.validation import inside
+from .._support.described import Inside
 from ..play.statistics import FEATURE, Statistic
 from .base import Objective
+from .influence import feature_mean, feature_root
 from .statistics import Statistics
 
 #: Number of rewards up to which estimates are exact.
@@ -125,22 +125,10 @@ def tail_moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, k
     return tail, spread + tail * tail, cautious
 
 
-def cvar(mean: Any, tail: Any, alpha: float, factor: float) -> Any:
-    return tail + 0.0
-
-
-def cvar_root(mean: Any, tail: Any, alpha: float, factor: float) -> Any:
-    return tail + 0.0, 0.0, 1.0, 1.0
-
-
-def spread_if_normal(mean: float, variance: float, alpha: float, factor: float) -> tuple[float, float]:
-    return 0.0, factor * variance
-
-
 _STATISTIC = Statistic(FEATURE, tail_moments, cells=EXACT + 3 * KNOTS + 1, update=update_tail, longest_window=EXACT)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class CVaR(Objective):
     r"""Conditional value at risk (expected shortfall) as a reward: the mean of the worst share ``alpha`` of rewards.
     Larger is better; for losses it is minus the CVaR of risk management.
@@ -156,25 +144,19 @@ class CVaR(Objective):
     -0.5
     """
 
-    alpha: float = 0.05
+    alpha: Inside = 0.05
 
-    def __post_init__(self) -> None:
-        self._set(alpha=inside("alpha", self.alpha))
-
-    formula = staticmethod(cvar)
-    root = staticmethod(cvar_root)
-
-    @property
-    def statistic(self) -> Statistic:
-        return _STATISTIC
+    formula = staticmethod(feature_mean)
+    root = staticmethod(feature_root)
+    statistic = _STATISTIC
 
     @property
     def least_rewards(self) -> float:
         return IN_TAIL / self.alpha
 
-    @property
-    def spread_if_normal(self) -> Callable[..., Any]:
-        return spread_if_normal
+    @staticmethod
+    def spread_if_normal(mean: float, variance: float, alpha: float, factor: float) -> tuple[float, float]:
+        return 0.0, factor * variance
 
     def arguments(self) -> tuple[float, ...]:
         """alpha, and the variance of the feature for standard normal rewards."""

@@ -16,6 +16,7 @@ from .base import Objective
 
 #: Standard deviations count as at least this where a gradient divides by them, so that it is finite.
 SMALLEST = 1e-100
+_REMEDY = f"the regulariser keeps the ratio finite; take {Objective.usual_L} if in doubt"
 
 
 def _rssr(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
@@ -40,13 +41,7 @@ def _root_signed_rssr(mean: Any, variance: Any, L: float, risk_free: float) -> A
 
 @dataclass(frozen=True)
 class _SharpeFamily(Objective):
-    L: Annotated[
-        float,
-        partial(
-            regulariser,
-            remedy=f"the regulariser keeps the ratio finite; take {Objective.usual_L} if in doubt",
-        ),
-    ]
+    L: Annotated[float, partial(regulariser, remedy=_REMEDY)]
     risk_free: InRewardUnits = 0.0
 
 

@@ -140,7 +140,9 @@ def adjusted_statistic(root, parameters):
             w *= (pulls - 2.0) / (pulls - 3.0)  # beta takes a degree of freedom
         return h, h * h + w, 0.0
 
-    return Statistic(FEATURE, named(adjusted, f"adjusted_{root.__name__}"), cells=CELLS, update=update_sums)
+    return Statistic(
+        FEATURE, named(adjusted, f"adjusted_{root.__qualname__.replace('.', '_')}"), cells=CELLS, update=update_sums
+    )
 
 
 def relative(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
