@@ -35,7 +35,7 @@ def test_the_contract_notices():
         """A normal arm of too small a kurtosis."""
 
         def moments(self):
-            return super().moments()._replace(fourth=0.9 * self.variance_**2)
+            return super().moments()._replace(fourth=0.9 * self.variance**2)
 
     contract = ArmContract()
     try:

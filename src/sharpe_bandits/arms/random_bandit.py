@@ -18,8 +18,8 @@ from .discrete import numbers
 from .environment import Environment, as_arm, stack
 from .uniform import Uniform
 
-#: Maximum number of arms of a :class:`RandomBandit` that are cached, and number of runs whose arms are kept together.
-_REMEMBERED, _BLOCK = 2_000_000, 128
+#: Maximum number of arms that a :class:`RandomBandit` caches.
+_REMEMBERED = 2_000_000
 
 
 class UniformArms:
@@ -43,17 +43,16 @@ class UniformArms:
                 f"low must not exceed high, got low={self.low[arm]} and high={self.high[arm]} for arm {arm}; swap them"
             )
 
+    @property
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Means and variances."""
+        return (self.low + self.high) / 2, (self.high - self.low) ** 2 / 12
+
 
 class UniformFormula:
-    """A function for a :class:`RandomBandit` by which the arms of many runs are computed at once.
-
-    Parameters
-    ----------
-    arms : int
-        number of arms
-    ends : Callable[[numpy.ndarray, numpy.ndarray], tuple[Any, Any]]
-        lower and upper ends of uniform arms, element by element, from two arrays of random numbers that are uniform on
-        [0, 1]; all four arrays have the same shape, in which the last axis is that of arms
+    """A function for a :class:`RandomBandit` by which the arms of many runs are computed at once: ``ends`` gives the
+    lower and upper ends of uniform arms, element by element, from two arrays of random numbers that are uniform on
+    [0, 1], with an axis of arms and any before it.
     """
 
     def __init__(self, arms: int, ends: Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]) -> None:
@@ -62,21 +61,10 @@ class UniformFormula:
     def __call__(self, generator: np.random.Generator) -> UniformArms:
         return UniformArms(*self.ends(*generator.random((2, self.arms))))
 
-    def of_runs(self, generators: Iterable[np.random.Generator], runs: int) -> np.ndarray:
-        """The ends (2, runs, arms) that calls with these generators would give, not yet checked."""
-        uniforms = np.empty((runs, 2, self.arms))
-        for row, generator in zip(uniforms, generators, strict=True):
-            generator.random(out=row)
-        return np.array(self.ends(*np.ascontiguousarray(uniforms.swapaxes(0, 1))), float)
-
-
-class _Block:
-    """The arms of consecutive runs that have been drawn so far: uniform ones as rows of arrays, others as lists."""
-
-    def __init__(self, arms: int) -> None:
-        self.ends = np.zeros((2, _BLOCK, arms))
-        self.listed: dict[int, list[Arm]] = {}
-        self.drawn = np.zeros(_BLOCK, np.bool_)
+    def of_runs(self, generators: Iterable[np.random.Generator]) -> Iterator[UniformArms]:
+        """What calls with these generators would give."""
+        uniforms = np.array([generator.random((2, self.arms)) for generator in generators])
+        return map(UniformArms, *self.ends(*np.ascontiguousarray(uniforms.swapaxes(0, 1))))
 
 
 class RandomBandit(Environment):
@@ -115,7 +103,7 @@ class RandomBandit(Environment):
             )
         self.draw, self._lowest = draw, real(lowest)
         self.name = check_name("the name of a bandit", name, longest=None)  # often the formula of its arms
-        self._drawn: dict[tuple[int, int], _Block] = {}
+        self._drawn: dict[tuple[int, int], UniformArms | list[Arm]] = {}
 
     def __repr__(self) -> str:
         return f"RandomBandit({self.K}, {self.name!r})"
@@ -130,44 +118,20 @@ class RandomBandit(Environment):
 
     def arms_of(self, seed: int, run: int) -> UniformArms | list[Arm]:
         """The arms of one run."""
-        ((block, rows),) = self._blocks(seed, run, 1)
-        return block.listed.get(rows.start) or UniformArms(*block.ends[:, rows.start])
+        return self._arms(seed, range(run, run + 1))[0]
 
-    def _blocks(self, seed: int, first: int, runs: int) -> list[tuple[_Block, slice]]:
-        """The arms of consecutive runs: blocks, and their rows in each.
-
-        They are cached, since all policies and their evaluation use the same ones.
-        """
-        blocks = []
-        for number in range(first // _BLOCK, (first + runs - 1) // _BLOCK + 1):
-            begin = number * _BLOCK
-            block = self._drawn.get((seed, number))
-            if block is None:
-                if len(self._drawn) >= _REMEMBERED // (self.K * _BLOCK):
-                    self._drawn.clear()
-                block = self._drawn.setdefault((seed, number), _Block(self.K))
-            rows = slice(max(first - begin, 0), min(first + runs - begin, _BLOCK))
-            if not block.drawn[rows].all():
-                missing = np.flatnonzero(~block.drawn[rows]) + rows.start
-                self._draw(seed, begin, missing, block)
-                block.drawn[missing] = True  # another thread may have drawn them, too: they are the same
-            blocks.append((block, rows))
-        return blocks
-
-    def _draw(self, seed: int, begin: int, rows: np.ndarray, block: _Block) -> None:
-        runs = (begin + rows).tolist()
-        if isinstance(self.draw, UniformFormula) and self.draw.arms == self.K:
-            low, high = self.draw.of_runs(_generators(seed, runs), len(runs))
-            if ((self._lowest <= low) & (low <= high)).all() and np.isfinite([low, high]).all():
-                block.ends[:, rows] = low, high
-                return
-        # One by one: an error is then that of the first run that has one.
-        for row, run, generator in zip(rows.tolist(), runs, _generators(seed, runs), strict=True):
-            sample = self._checked(self.draw(generator), run)
-            if isinstance(sample, UniformArms):
-                block.ends[:, row] = sample.low, sample.high
-            else:
-                block.listed[row] = sample
+    def _arms(self, seed: int, runs: range) -> list[UniformArms | list[Arm]]:
+        """The arms of runs; they are cached, since all policies and their evaluation use the same ones."""
+        if len(self._drawn) * self.K > _REMEMBERED:
+            self._drawn = {}
+        drawn = self._drawn  # another thread may draw them, too: they are the same
+        if missing := [run for run in runs if (seed, run) not in drawn]:
+            generators = _generators(seed, missing)
+            formula = self.draw if isinstance(self.draw, UniformFormula) else None
+            samples = formula.of_runs(generators) if formula else map(self.draw, generators)
+            for run, sample in zip(missing, samples, strict=True):
+                drawn[seed, run] = self._checked(sample, run)
+        return [drawn[seed, run] for run in runs]
 
     def _checked(self, drawn: Any, run: int) -> UniformArms | list[Arm]:
         if isinstance(drawn, UniformArms):
@@ -190,39 +154,35 @@ class RandomBandit(Environment):
         return drawn
 
     def table(self, seed: int, first: int, runs: int) -> ArmTable:
-        blocks = self._blocks(seed, first, runs)
-        others = [block.listed[row] for block, rows in blocks for row in _listed_rows(block, rows)]
-        if not others:
-            low, high = np.concatenate([block.ends[:, rows] for block, rows in blocks], axis=1)
-            none = np.zeros(low.shape, np.int64)
-            return ArmTable(np.full(low.shape, UNIFORM, np.int64), low, high - low, none, none, np.zeros(1))
-        if len(others) < runs:
+        rows = self._arms(seed, range(first, first + runs))
+        uniform = [row for row in rows if isinstance(row, UniformArms)]
+        listed = [row for row in rows if not isinstance(row, UniformArms)]
+        if uniform and listed:
             raise InvalidInputError(
                 "the draw of a RandomBandit must return UniformArms in all runs or a list of arms in all runs"
             )
-        return stack([[arm.draws() for arm in arms] for arms in others])
+        if listed:
+            return stack([[arm.draws() for arm in arms] for arms in listed])
+        low, high = np.array([arms.low for arms in uniform]), np.array([arms.high for arms in uniform])
+        none = np.zeros(low.shape, np.int64)
+        return ArmTable(np.full(low.shape, UNIFORM, np.int64), low, high - low, none, none, np.zeros(1))
 
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
-        mean, variance = np.empty((runs, self.K)), np.empty((runs, self.K))
-        begin = 0
-        for block, rows in self._blocks(seed, 0, runs):
-            low, high = block.ends[:, rows]
-            here = slice(begin, begin + len(low))
-            mean[here], variance[here] = (low + high) / 2, (high - low) ** 2 / 12
-            for row in _listed_rows(block, rows):
-                arms = block.listed[row]
-                mean[begin + row], variance[begin + row] = [a.mean for a in arms], [a.variance for a in arms]
-            begin += len(low)
+        rows = self._arms(seed, range(runs))
+        moments = [
+            row.moments if isinstance(row, UniformArms) else ([a.mean for a in row], [a.variance for a in row])
+            for row in rows
+        ]
+        mean, variance = np.array(moments).swapaxes(0, 1)
         return mean, variance
 
     def rows_of_arms(self, seed: int, runs: int) -> list[list[Arm]]:
-        rows: list[list[Arm]] = []
-        for run in range(runs):
-            arms = self.arms_of(seed, run)
-            if isinstance(arms, UniformArms):
-                arms = [Uniform(low, high) for low, high in zip(arms.low, arms.high, strict=True)]
-            rows.append(arms)
-        return rows
+        return [
+            [Uniform(*ends) for ends in zip(arms.low, arms.high, strict=True)]
+            if isinstance(arms, UniformArms)
+            else arms
+            for arms in self._arms(seed, range(runs))
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         lowest = self._lowest if np.isfinite(self._lowest) else None
@@ -249,11 +209,6 @@ class RandomBandit(Environment):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, draw=pickle.loads(state["draw"]))
-
-
-def _listed_rows(block: _Block, rows: slice) -> list[int]:
-    """The rows among these whose arms are a list."""
-    return [row for row in range(rows.start, rows.stop) if row in block.listed] if block.listed else []
 
 
 def _generators(seed: int, runs: Iterable[int]) -> Iterator[np.random.Generator]:
