@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .arms.base import arm_from_dict
-from .arms.environment import bandit_from_dict
+from . import arms as arms  # which define the kinds
+from . import objectives as objectives
+from . import policies as policies
+from ._support.plain_data import KINDS, from_plain
 from .errors import InvalidInputError, shown
-from .objectives import objective_from_dict
-from .policies.base import policy_from_dict
-
-#: In this order: the description of a policy may hold that of an objective.
-_READERS: dict[str, Callable[..., Any]] = {
-    "policy": policy_from_dict,
-    "bandit": bandit_from_dict,
-    "arm": arm_from_dict,
-    "objective": objective_from_dict,
-}
 
 
 def from_dict(data: dict[str, Any], *, draw: Callable[..., Any] | None = None) -> Any:
@@ -38,14 +30,12 @@ def from_dict(data: dict[str, Any], *, draw: Callable[..., Any] | None = None) -
     >>> sb.from_dict({"arm": "Uniform", "low": 0, "high": 1})
     Uniform(0, 1)
     """
-    kind = next((kind for kind in _READERS if isinstance(data, dict) and kind in data), None)
-    if kind is None:
+    what = next((what for what in KINDS if isinstance(data, dict) and what in data), None)
+    if what is None:
         raise InvalidInputError(
-            f"a description needs one of the keys {', '.join(map(repr, _READERS))}, as to_dict() writes it; got "
+            f"a description needs one of the keys {', '.join(map(repr, KINDS))}, as to_dict() writes it; got "
             f"{shown(data)}"
         )
-    if draw is None:
-        return _READERS[kind](data)
-    if kind != "bandit":
-        raise InvalidInputError(f"draw= is for the description of a RandomBandit, not of a {kind}")
-    return bandit_from_dict(data, draw=draw)
+    if draw is not None and what != "bandit":
+        raise InvalidInputError(f"draw= is for the description of a RandomBandit, not of a {what}")
+    return from_plain(what, data if draw is None else {**data, "draw": draw})

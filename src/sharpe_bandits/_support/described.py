@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Callable
 from functools import cache, partial
 from types import UnionType
-from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from .plain_data import Kind
 from .validation import finite as check_finite
 from .validation import in_reward_units, inside, not_negative, one_of, positive, probability, regulariser, true_or_false
 from .validation import whole as check_whole
@@ -30,16 +31,11 @@ def whole(minimum: int, maximum: int | None = None) -> Check:
     return lambda name, value: check_whole(name, value, minimum, maximum)
 
 
-class Described:
-    """A frozen dataclass of parameters. ``what`` is the key of its kind in plain data."""
+class Described(Kind):
+    """A frozen dataclass of parameters."""
 
-    what: ClassVar[str]
-    kinds: ClassVar[dict[str, Any]]
-
-    def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if not (abstract or cls.__name__.startswith("_")):
-            cls.kinds[cls.__name__] = cls
         cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # inherited, where dataclass would write another
 
     def __post_init__(self) -> None:
@@ -69,15 +65,9 @@ class Described:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data from which :func:`sharpe_bandits.from_dict` makes the same."""
         values = {f.name: self.parameter(f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
-        plain = {name: value.to_dict() if isinstance(value, Described) else value for name, value in values.items()}
-        return {self.what: type(self).__name__, **plain}
-
-    @classmethod
-    def from_parameters(cls, data: dict[str, Any]) -> Any:
-        """What plain data without its kind describes."""
-        return cls(**data)
+        described = {k: value.to_dict() if isinstance(value, Described) else value for k, value in values.items()}
+        return {self.what: type(self).__name__, **described}
 
 
 @cache

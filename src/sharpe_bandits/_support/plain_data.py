@@ -1,39 +1,51 @@
-"""From plain data (what JSON can hold) back to the arm, bandit, objective or policy that it describes.
-
-Every such thing has ``to_dict``, whose result names its kind, and a class method ``from_parameters`` that takes what
-``to_dict`` gives beside the kind.
-"""
+"""From plain data (what JSON can hold) back to the arm, bandit, objective or policy that it describes."""
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import InvalidInputError, shown, unknown
 
+#: Classes that plain data can name, by what they are. The description of a policy may hold that of an objective.
+KINDS: dict[str, dict[str, Any]] = {"policy": {}, "bandit": {}, "arm": {}, "objective": {}}
 
-def from_plain(what: str, kinds: Mapping[str, Any], data: Any, **more: Any) -> Any:
-    """The thing that ``data`` describes; ``data[what]`` names its kind.
 
-    Parameters
-    ----------
-    what : str
-        "arm", "bandit", "objective" or "policy"
-    kinds : Mapping[str, Any]
-        classes by name
-    data : Any
-        what ``to_dict`` gave
-    **more : Any
-        parameters that plain data cannot hold
-    """
+class Kind:
+    """A class that plain data can name, under ``what`` it is; its parameters are attributes."""
+
+    what: ClassVar[str]
+    kinds: ClassVar[dict[str, Any]]
+
+    def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "what" in vars(cls):
+            cls.kinds = KINDS[cls.what]
+        elif not (abstract or cls.__name__.startswith("_")):
+            cls.kinds[cls.__name__] = cls
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data from which :func:`sharpe_bandits.from_dict` makes the same."""
+        values = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        return {self.what: type(self).__name__, **plain(values)}
+
+    @classmethod
+    def from_parameters(cls, data: dict[str, Any]) -> Any:
+        """What plain data without its kind describes."""
+        return cls(**data)
+
+
+def from_plain(what: str, data: Any) -> Any:
+    """The thing that ``data`` describes; ``data[what]`` names its kind."""
     if not isinstance(data, Mapping):
         raise InvalidInputError(
             f"a dict that describes the {what}, as to_dict() gives it, is needed, got {shown(data)}"
         )
-    values = {**data, **more}
+    values, kinds = {name: _revived(value) for name, value in data.items()}, KINDS[what]
     kind = values.pop(what, None)
     if not isinstance(kind, str) or kind not in kinds:
         error = unknown(what, kind, kinds)
@@ -44,8 +56,18 @@ def from_plain(what: str, kinds: Mapping[str, Any], data: Any, **more: Any) -> A
         raise InvalidInputError(f"these are not the parameters of {kind}: {error}") from None
 
 
+def _revived(value: Any) -> Any:
+    """The same with things in place of their descriptions."""
+    if isinstance(value, dict):
+        what = next((what for what in KINDS if isinstance(value.get(what), str)), None)
+        return from_plain(what, value) if what else value
+    return [_revived(item) for item in value] if isinstance(value, list) else value
+
+
 def plain(data: Any) -> Any:
-    """The same with arrays as lists."""
+    """The same with arrays as lists, and what has a description as that."""
+    if isinstance(data, Kind):
+        return data.to_dict()
     if isinstance(data, dict):
         return {key: plain(value) for key, value in data.items()}
     if isinstance(data, (list, tuple, np.ndarray)):

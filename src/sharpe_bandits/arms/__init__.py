@@ -13,11 +13,9 @@ from .bandit import Bandit as Bandit
 from .bandit import SwitchingBandit as SwitchingBandit
 from .bandit import bootstrap as bootstrap
 from .base import Arm as Arm
-from .base import arm_from_dict as arm_from_dict
 from .beta import Beta as Beta
 from .discrete import Bernoulli as Bernoulli
 from .discrete import Empirical as Empirical
-from .environment import bandit_from_dict as bandit_from_dict
 from .factor_bandit import FactorBandit as FactorBandit
 from .gamma import Gamma as Gamma
 from .gamma import TruncatedGamma as TruncatedGamma

@@ -14,9 +14,9 @@ from .._support.names import check_name
 from .._support.validation import one_of, true_or_false, whole
 from ..errors import InvalidInputError, shown
 from ..play.rewards import ArmTable
-from .base import Arm, arm_from_dict
+from .base import Arm
 from .discrete import Empirical, numbers
-from .environment import Clock, Environment, as_arm, bandit_from_dict, stack
+from .environment import Clock, Environment, as_arm, stack
 from .processes import BlockBootstrap
 
 #: Maximum number of arms listed in the ``repr`` of a bandit.
@@ -137,22 +137,6 @@ class Bandit(Environment):
     def rows_of_arms(self, seed: int, runs: int) -> list[list[Arm]]:
         return [list(self.arms)]
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "bandit": "Bandit",
-            "names": list(self.names),
-            "arms": [a.to_dict() for a in self.arms],
-            "clock": self.clock,
-            "jointly": self.jointly,
-        }
-
-    @classmethod
-    def from_parameters(cls, data: dict[str, Any]) -> Bandit:
-        return cls([arm_from_dict(arm) for arm in data.pop("arms", ())], **data)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_table"}
-
 
 class SwitchingBandit(Environment):
     """A piecewise stationary bandit: it switches from one bandit to the next after given rounds.
@@ -184,7 +168,7 @@ class SwitchingBandit(Environment):
             if not isinstance(listed, (Sequence, np.ndarray)) or isinstance(listed, str):
                 raise InvalidInputError(f"{name} must be a list, got {shown(listed)}")
         self.bandits = tuple(b if isinstance(b, Bandit) else Bandit(b) for b in bandits)
-        self.switches = tuple(whole("after", t, 1) for t in after)
+        self.after = self.switches = tuple(whole("after", t, 1) for t in after)
         if len(self.bandits) < 2 or len(self.switches) != len(self.bandits) - 1:
             raise InvalidInputError(
                 f"a bandit that switches needs at least two bandits and one round fewer to switch after, got "
@@ -227,14 +211,6 @@ class SwitchingBandit(Environment):
                 f"the arms change after round {self.switches[-1]}, but the horizon is {horizon}; lengthen it or leave "
                 "that switch out"
             )
-
-    def to_dict(self) -> dict[str, Any]:
-        parts = [b.to_dict() for b in self.bandits]
-        return {"bandit": "SwitchingBandit", "bandits": parts, "after": list(self.switches)}
-
-    @classmethod
-    def from_parameters(cls, data: dict[str, Any]) -> SwitchingBandit:
-        return cls([bandit_from_dict(part) for part in data.pop("bandits", ())], **data)
 
 
 def bootstrap(

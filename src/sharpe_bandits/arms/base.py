@@ -14,7 +14,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._support.described import Described
-from .._support.plain_data import from_plain
 from .._support.validation import LARGEST_REWARD, LARGEST_SQUARE, is_supported_reward
 from ..errors import InvalidInputError, SharpeBanditsError
 from ..play.rewards import CELLS, OCTAVES
@@ -58,7 +57,7 @@ class Arm(Described, abstract=True):
     """
 
     what: ClassVar[str] = "arm"
-    kinds: ClassVar[dict[str, type[Arm]]] = {}
+    kinds: ClassVar[dict[str, type[Arm]]]
     #: Whether a reward depends on earlier ones.
     serially_dependent: ClassVar[bool] = False
     #: Whether moments are computed by quadrature, which imports scipy: a bandit then checks them only if they may
@@ -121,8 +120,10 @@ class Arm(Described, abstract=True):
 
     @property
     def support(self) -> tuple[float, float]:
-        """The smallest interval that holds every reward, by default the real line; its ends may be infinite."""
-        return -math.inf, math.inf
+        """The smallest interval that holds every reward, from ``low`` to ``high`` if the arm has these, which are
+        infinite otherwise.
+        """
+        return getattr(self, "low", -math.inf), getattr(self, "high", math.inf)
 
     def draws(self) -> Draws:
         """How a kernel draws a reward."""
@@ -137,11 +138,6 @@ class Arm(Described, abstract=True):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._set(**state)
-
-
-def arm_from_dict(data: dict[str, Any]) -> Arm:
-    """The arm described by plain data (see :meth:`Arm.to_dict`)."""
-    return from_plain("arm", Arm.kinds, data)
 
 
 def integrated_moments(density: Callable[[float], float], points: np.ndarray, normalised: bool = False) -> Moments:

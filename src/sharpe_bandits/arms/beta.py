@@ -27,6 +27,7 @@ class Beta(Arm):
 
     a: Positive
     b: Positive
+    low, high = 0.0, 1.0
 
     def check(self) -> None:
         if min(self.a, self.b) > LARGEST_SHAPE:
@@ -41,10 +42,6 @@ class Beta(Arm):
         third = 2 * a * b * (b - a) / (n**3 * (n + 1) * (n + 2))
         fourth = variance**2 * (3 + 6 * ((a - b) ** 2 * (n + 1) - a * b * (n + 2)) / (a * b * (n + 2) * (n + 3)))
         return Moments(a / n, variance, third, fourth)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
     def draws(self) -> Draws:
         pool = quantile_table("beta", (self.a, self.b))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from .._support.display import html_table
-from .._support.plain_data import from_plain
+from .._support.plain_data import Kind
 from ..errors import InvalidInputError, shown
 from ..objectives import Objective, Statistics
 from ..play.rewards import ArmTable
@@ -19,16 +18,12 @@ from .scipy_arm import Scipy, is_frozen
 Clock = Literal["pulls", "rounds"]
 
 
-class Environment:
+class Environment(Kind):
     """K arms whose rewards are a function of (seed, run, arm, pull or round)."""
 
+    what: ClassVar[str] = "bandit"
     #: Every kind of environment by its class name.
-    kinds: ClassVar[dict[str, type[Environment]]] = {}
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if not cls.__name__.startswith("_"):
-            Environment.kinds[cls.__name__] = cls
+    kinds: ClassVar[dict[str, type[Environment]]]
 
     #: Number of arms.
     K: int
@@ -91,15 +86,6 @@ class Environment:
     def check_pulls(self, max_pulls: np.ndarray, policy: str) -> None:
         """Raise if an arm has fewer recorded rewards than pulls (``max_pulls``: maximum over runs, per arm)."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data from which :func:`bandit_from_dict` makes the same environment."""
-        raise AssertionError(f"{type(self).__name__} does not define its description")
-
-    @classmethod
-    def from_parameters(cls, data: dict[str, Any]) -> Environment:
-        """The environment described by plain data without its kind."""
-        return cls(**data)
-
     def __eq__(self, other: object) -> bool:
         return self is other or (type(other) is type(self) and self._is_like(other))
 
@@ -110,21 +96,11 @@ class Environment:
         """Whether another environment of this type has the same arms."""
         return bool(self.to_dict() == other.to_dict())
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_table"}  # arrays for kernels
+
     def _repr_html_(self) -> str:
         return html_table(("bandit", "arms", "kind"), [(repr(self), self.K, self.sort)])
-
-
-def bandit_from_dict(data: dict[str, Any], *, draw: Callable[[np.random.Generator], Any] | None = None) -> Environment:
-    """The bandit described by plain data (see :meth:`Environment.to_dict`).
-
-    Parameters
-    ----------
-    data : dict[str, Any]
-        the result of ``to_dict``
-    draw : Callable[[numpy.random.Generator], Any] | None, optional
-        the function that draws the arms of a :class:`RandomBandit`, which is not plain data
-    """
-    return from_plain("bandit", Environment.kinds, data, **({} if draw is None else {"draw": draw}))
 
 
 def as_arm(thing: Any) -> Arm:

@@ -13,7 +13,7 @@ from ..errors import InvalidInputError, shown
 from ..objectives import Objective, Statistics
 from ..play.rewards import ArmTable
 from .bandit import Bandit
-from .base import Arm, arm_from_dict
+from .base import Arm
 from .environment import Environment, as_arm, stack
 from .normal import Normal
 
@@ -101,20 +101,3 @@ class FactorBandit(Environment):
         if not all(type(arm) is Normal for arm in (*self.arms, self.factor)):
             return super().rows_of_arms(seed, runs)
         return [[Normal(mean, variance=v) for mean, v in zip(*(row[0] for row in self.truth(0, 1)), strict=True)]]
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "bandit": "FactorBandit",
-            "names": list(self.names),
-            "arms": [arm.to_dict() for arm in self.arms],
-            "factor": self.factor.to_dict(),
-            "betas": list(self.betas),
-        }
-
-    @classmethod
-    def from_parameters(cls, data: dict[str, Any]) -> FactorBandit:
-        arms = [arm_from_dict(arm) for arm in data.pop("arms", ())]
-        return cls(arms, arm_from_dict(data.pop("factor", {})), **data)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_table"}

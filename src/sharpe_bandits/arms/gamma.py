@@ -28,14 +28,11 @@ class Gamma(Arm):
 
     shape: Positive
     scale: Positive
+    low = 0.0
 
     def moments(self) -> Moments:
         k, s = self.shape, self.scale
         return Moments(k * s, k * s**2, 2 * k * s**3, 3 * k * (k + 2) * s**4)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return 0.0, math.inf
 
     def draws(self) -> Draws:
         pool = quantile_table("gamma", (self.shape,))
@@ -78,10 +75,6 @@ class TruncatedGamma(Arm):
 
         z = integrated_moments(density, points)
         return Moments(s * z.mean, s**2 * z.variance, s**3 * z.third, s**4 * z.fourth)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return self.low, self.high
 
     def draws(self) -> Draws:
         import scipy.stats

@@ -98,10 +98,6 @@ class TruncatedNormal(Arm):
         z = integrated_moments(lambda y: math.exp(-y * (nearest + y / 2)), points)
         return Moments(self.mean_ + sd * (nearest + z.mean), sd**2 * z.variance, sd**3 * z.third, sd**4 * z.fourth)
 
-    @property
-    def support(self) -> tuple[float, float]:
-        return self.low, self.high
-
     def draws(self) -> Draws:
         pool = quantile_table("truncnorm", self._ends)
         return Draws(QUANTILE, self.mean_, math.sqrt(self.variance_), pool.size, pool)

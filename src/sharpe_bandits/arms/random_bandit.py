@@ -196,7 +196,7 @@ class RandomBandit(Environment):
         if "draw" not in data:
             raise InvalidInputError(
                 f"{data.get('name')!r} is a RandomBandit, whose arms are drawn by a function, which is not plain data: "
-                "pass it, as in bandit_from_dict(data, draw=...)"
+                "pass it, as in from_dict(data, draw=...)"
             )
         if data.get("lowest") is None:
             data["lowest"] = -np.inf

@@ -90,7 +90,3 @@ class Tape(Environment):
                 f"{policy} pulled arm {arm} more often than the tape has rewards for it ({self.length}); "
                 "shorten the horizon or lengthen the tape"
             )
-
-    def to_dict(self) -> dict[str, Any]:
-        more = {} if self.covariate is None else {"covariate": self.covariate.tolist()}
-        return {"bandit": "Tape", "rewards": self.rewards.tolist(), "clock": self.clock, **more}

@@ -40,10 +40,6 @@ class Uniform(Arm):
         width = self.high - self.low
         return Moments((self.low + self.high) / 2, width**2 / 12, 0.0, width**4 / 80)
 
-    @property
-    def support(self) -> tuple[float, float]:
-        return self.low, self.high
-
     def draws(self) -> Draws:
         return Draws(UNIFORM, self.low, self.high - self.low)
 

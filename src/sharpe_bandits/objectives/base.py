@@ -75,7 +75,7 @@ class Objective(Described, abstract=True):
     """
 
     what: ClassVar[str] = "objective"
-    kinds: ClassVar[dict[str, type[Objective]]] = {}
+    kinds: ClassVar[dict[str, type[Objective]]]
     #: ``feature(x, *arguments)``: the feature of a reward whose mean the formula takes; None: it takes the variance.
     feature: ClassVar[Callable[..., Any] | None] = None
 
@@ -357,4 +357,4 @@ ObjectiveParameter = Annotated[Objective, lambda name, value: check_objective(va
 
 def objective_from_dict(data: dict[str, Any]) -> Objective:
     """The objective described by plain data (see :meth:`Objective.to_dict`)."""
-    return from_plain("objective", Objective.kinds, data)
+    return from_plain("objective", data)

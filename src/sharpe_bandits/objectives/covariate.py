@@ -14,7 +14,7 @@ from .._support.described import RegulariserOrZero
 from ..errors import InvalidInputError, shown
 from ..play.covariate import CALLS, RELATIVE, adjusted_statistic
 from ..play.statistics import Statistic
-from .base import Objective, ObjectiveParameter, objective_from_dict, unit_slope
+from .base import Objective, ObjectiveParameter, unit_slope
 from .influence import feature_mean, feature_root, influence_variance, named
 from .ratios import Sharpe
 
@@ -115,9 +115,7 @@ class Adjusted(_WithCovariate):
 
     @classmethod
     def from_parameters(cls, data: dict[str, Any]) -> Objective:
-        return cls(
-            **{"objective" if name == "of" else name: objective_from_dict(value) for name, value in data.items()}
-        )
+        return cls(**{"objective" if name == "of" else name: value for name, value in data.items()})
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from .._support.plain_data import from_plain
 from .._support.validation import check_keywords, needs, one_of, real
 from .._support.validation import whole as check_whole
 from ..errors import BudgetTooSmallError, InvalidInputError, shown, unknown
-from ..objectives import Objective, objective_from_dict
+from ..objectives import Objective
 from ..play.elimination import drop_worst, share_equally
 from ..play.fixed_confidence import in_turn
 
@@ -83,7 +83,7 @@ class Policy(Described, metaclass=_PolicyType, abstract=True):
     choices_revision: ClassVar[int] = 1
     what: ClassVar[str] = "policy"
     #: Every concrete policy class by its class name.
-    kinds: ClassVar[dict[str, type[Policy]]] = {}
+    kinds: ClassVar[dict[str, type[Policy]]]
 
     name: str = field(default="", kw_only=True)
 
@@ -188,16 +188,10 @@ class Policy(Described, metaclass=_PolicyType, abstract=True):
         data = {key: value for key, value in self.to_dict().items() if key not in ("policy", "name")}
         return html_table(("parameter", "value"), data.items(), f"{self.name} ({type(self).__name__}): {self.citation}")
 
-    @classmethod
-    def from_parameters(cls, data: dict[str, Any]) -> Policy:
-        """The policy described by plain data without its kind."""
-        values = {k: objective_from_dict(v) if isinstance(v, dict) else v for k, v in data.items()}
-        return cls(**values)  # type: ignore[arg-type]
-
 
 def policy_from_dict(data: dict[str, Any]) -> Policy:
     """The policy described by plain data (see :meth:`Policy.to_dict`)."""
-    return from_plain("policy", Policy.kinds, data)
+    return from_plain("policy", data)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from .._support.call_tree import mentions, reads_whole
 from .._support.fingerprints import fingerprint, remember, sources
 from ..errors import InvalidInputError, shown, unknown
-from ..objectives import Objective, check_objective, objective_from_dict
+from ..objectives import Objective, check_objective
 from .base import IndexPolicy
 
 #: Parameters of every policy made here, beside those of its function.
@@ -81,7 +81,6 @@ class CustomPolicy(IndexPolicy):
 
     @classmethod
     def from_parameters(cls, data: dict[str, Any]) -> CustomPolicy:
-        data = dict(data)
         defined_as = data.pop("defined_as", None)
         if defined_as not in PolicyFactory.known:
             raise unknown(
@@ -91,11 +90,7 @@ class CustomPolicy(IndexPolicy):
             )
         if data.pop("fingerprint", None) != PolicyFactory.known[defined_as].fingerprint:
             raise _changed(defined_as)
-        objective = data.pop("objective", None)
-        parameters = data.pop("parameters", {})
-        return PolicyFactory.known[defined_as](
-            **parameters, objective=None if objective is None else objective_from_dict(objective), **data
-        )
+        return PolicyFactory.known[defined_as](**data.pop("parameters", {}), **data)
 
 
 class PolicyFactory:

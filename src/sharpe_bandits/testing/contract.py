@@ -8,6 +8,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+from ..descriptions import from_dict
 from ..errors import SharpeBanditsError
 
 
@@ -30,7 +31,7 @@ def refused(what: str, attempt: Callable[[], Any], error: type[SharpeBanditsErro
     raise AssertionError(f"{what} must be refused with a {error.__name__}")
 
 
-def check_round_trips(thing: Any, from_dict: Callable[[dict[str, Any]], Any]) -> None:
+def check_round_trips(thing: Any) -> None:
     """Require that a thing is the same after a round trip through JSON, pickling and copying."""
     again = from_dict(json.loads(json.dumps(thing.to_dict(), allow_nan=False)))
     require(again == thing and again.to_dict() == thing.to_dict(), f"{thing!r} came back from plain data as {again!r}")

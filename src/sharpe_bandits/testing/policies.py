@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..arms import Bandit, Tape, Uniform
+from ..descriptions import from_dict
 from ..errors import BudgetTooSmallError, CampaignOverError, InvalidInputError, UnreadableDataError, WaitForRewardsError
 from ..live.agents import Agent
 from ..objectives import Mean, Objective, gaps_of
-from ..policies.base import Policy, policy_from_dict
+from ..policies.base import Policy
 from ..simulation.api import simulate, trace
 from .contract import check_round_trips, refused, require, run_all
 
@@ -90,7 +91,7 @@ class PolicyContract:
         )
         goal = policy.objective
         require(goal is None or isinstance(goal, Objective), f"the goal {goal!r} is not an objective")
-        renamed = policy_from_dict({**policy.to_dict(), "name": "another"})
+        renamed = from_dict({**policy.to_dict(), "name": "another"})
         require(renamed.name == "another" and renamed != policy, f"{policy!r} cannot be renamed")
         refused_to_change = False
         try:
@@ -100,7 +101,7 @@ class PolicyContract:
         require(refused_to_change, f"{kind.__name__} must be a frozen dataclass: what was learnt is kept in an agent")
 
     def test_it_makes_round_trips(self, policy: Policy) -> None:
-        check_round_trips(policy, policy_from_dict)
+        check_round_trips(policy)
 
     def test_it_plays_within_its_budget_and_from_the_tape(self, policy: Policy) -> None:
         tape, rounds = self.tape(policy), self.rounds(policy)
