@@ -31,7 +31,7 @@ def whole(minimum: int, maximum: int | None = None) -> Check:
     return lambda name, value: check_whole(name, value, minimum, maximum)
 
 
-class Described(Kind):
+class Described(Kind, abstract=True):
     """A frozen dataclass of parameters."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
