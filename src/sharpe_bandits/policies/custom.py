@@ -138,6 +138,12 @@ class PolicyFactory:
         return list(inspect.signature(self.function).parameters.values())[2:]
 
     @property
+    def __signature__(self) -> inspect.Signature:
+        own = [p.replace(kind=p.KEYWORD_ONLY) for p in self.parameters]
+        options = inspect.signature(type(self).__call__).parameters
+        return inspect.Signature([*own, *(options[name] for name in OPTIONS)])
+
+    @property
     def _hidden(self) -> bool:
         """Whether the arm's record is unpacked, indexed or passed on, so that it is unknown which fields are read."""
         return reads_whole(self.function, "arm")
