@@ -189,8 +189,7 @@ def intervals(
     share = inside("alpha", alpha) / whole("arms", arms, 1)
     m = positive("tuning", tuning)
     target = _or_sharpe(objective)
-    estimate, w, ready, heavy = _estimates(statistics, target, inflation)
-    n = np.maximum(np.asarray(statistics.pulls, float), 1.0)
+    estimate, w, n, ready, heavy = _estimates(statistics, target, inflation)
     half = np.sqrt(2 * w * (n + m) / n**2 * np.log(np.sqrt(1 + n / m) / share))
     half = np.where(ready, half, np.inf)
     centre = np.where(np.isnan(estimate), 0.0, estimate)
@@ -205,8 +204,7 @@ def difference(
     """Difference of two arms in the root of the objective, and the half-width of its time-uniform interval; infinite
     while it is too early. ``statistics`` are arrays of two; see :func:`leader` for the bound.
     """
-    estimate, w, ready, _ = _estimates(statistics, _or_sharpe(objective), 1.0)
-    n = np.maximum(np.asarray(statistics.pulls, float), 1.0)
+    estimate, w, n, ready, _ = _estimates(statistics, _or_sharpe(objective), 1.0)
     beta = -math.log(inside("alpha", alpha)) + float(0.5 * np.log1p(n / TUNING).sum())
     half = math.sqrt(2 * beta * float(((1 + TUNING / n) * w / n).sum())) if ready.all() else math.inf
     return float(estimate[0] - estimate[1]), half
@@ -259,8 +257,7 @@ def _against_rivals(
     intervals have started, and whether tails are heavy.
     """
     m = positive("tuning", tuning)
-    estimate, w, ready, heavy = _estimates(statistics, _or_sharpe(objective), 1.0)
-    n = np.maximum(np.asarray(statistics.pulls, float), 1.0)
+    estimate, w, n, ready, heavy = _estimates(statistics, _or_sharpe(objective), 1.0)
     if n.ndim != 1 or n.size < 2:
         raise InvalidInputError(f"statistics of at least two arms are needed, got arrays of shape {n.shape}")
     compared = np.flatnonzero(np.broadcast_to(np.asarray(among, bool), n.shape))
@@ -342,8 +339,7 @@ def evidence_above(
     """
     from scipy.special import log_ndtr
 
-    estimate, w, ready, _ = _estimates(statistics, _or_sharpe(objective), inflation)
-    n = np.maximum(np.asarray(statistics.pulls, float), 1.0)
+    estimate, w, n, ready, _ = _estimates(statistics, _or_sharpe(objective), inflation)
     with np.errstate(all="ignore"):
         z = (estimate - finite("hurdle", hurdle)) / np.sqrt((1 + EARLY / n) * w / n)
         logs = math.log(2) + log_ndtr(z) + 0.5 * z * z - 0.5 * np.log1p(n / EARLY)
@@ -411,8 +407,8 @@ def dependence(autocorrelation: Any) -> Any:
 
 def _estimates(
     statistics: Statistics, objective: Objective, inflation: Any
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Root of the objective, W, whether intervals have started, and whether tails are heavy."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Root of the objective, W, pulls (at least 1), whether intervals have started, and whether tails are heavy."""
     sums = Statistics(*(np.asarray(values, float) for values in statistics))
     pulls, variance = sums.pulls, sums.variance
     with np.errstate(all="ignore"):
@@ -422,4 +418,5 @@ def _estimates(
         least = max(START, objective.least_rewards)
         ready = varies & (pulls >= np.maximum(least, PER_KURTOSIS * kurtosis) * inflation)
         estimate = np.where((pulls > 1) & np.isfinite(estimate), estimate, np.nan)
-    return np.asarray(estimate, float), np.where(ready, w * inflation, np.inf), ready, varies & (kurtosis > HEAVY)
+    w = np.where(ready, w * inflation, np.inf)
+    return np.asarray(estimate, float), w, np.maximum(pulls, 1.0), ready, varies & (kurtosis > HEAVY)
