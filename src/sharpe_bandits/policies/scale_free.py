@@ -193,32 +193,17 @@ def imed_of(root: Root) -> tuple[Callable[..., Any], Callable[..., Any]]:
     return named(imed, root.estimate), named(score, root.estimate)
 
 
-def per_degree(arm: ArmRecord) -> float:
-    """1 / (s - 2)."""
-    return 1.0 / (arm.pulls - 2.0)
-
-
-@lru_cache
-def standard_error_of(root: Root) -> Callable[..., Any]:
-    """The standard error of h, sqrt(W / (s - 2)), for the objective with this root."""
-    w_of = root.noise
-
-    def standard_error(arm: ArmRecord, objective: tuple[float, ...], unseen: float, largest: float) -> float:
-        return math.sqrt(w_of(arm, objective, unseen, largest) * per_degree(arm))
-
-    return named(standard_error, root.estimate)
-
-
 @lru_cache
 def sampled_of(root: Root, largest: Callable[..., Any]) -> Callable[..., Any]:
     """The index of SF-TS for the objective with this root; ``largest``: as for SF-UCB."""
-    estimate, standard_error = root.estimate, standard_error_of(root)
+    estimate, w_of = root
 
     def sampled(arm: ArmRecord, t: int, objective: tuple[float, ...], unseen: float, optimistic: float) -> float:
         z = arm.standard_normal
         # The distance whose divergence is z^2 / 2: sqrt(W (e^x - 1)) with x = z^2 / (s - 2).
-        growth = root_growth(min(z * z * per_degree(arm), _LARGEST))
-        away = z * standard_error(arm, objective, unseen, largest(arm)) * growth
+        per_degree = 1.0 / (arm.pulls - 2.0)
+        standard_error = math.sqrt(w_of(arm, objective, unseen, largest(arm)) * per_degree)
+        away = z * standard_error * root_growth(min(z * z * per_degree, _LARGEST))
         return estimate(arm, objective) + (max(away, 0.0) if optimistic > 0.0 else away)
 
     return named(sampled, root.estimate, largest)
