@@ -8,7 +8,6 @@ Run with: python examples/frontier.py [runs]
 
 import math
 import sys
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -82,7 +81,6 @@ def best(
     return noise(arm, L, prior, floor, extra, doubt, h) if largest > 0.0 else h
 
 
-@dataclass(frozen=True)
 class Variant(IndexPolicy):
     """A way to explore; see :func:`variant`."""
 

@@ -1,7 +1,6 @@
 """Omega, CVaR and log growth: true values by brute force, estimates by hand, the same choices live and simulated."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -157,7 +156,6 @@ def mean_less_risk_of_loss(mean, probability, floor):
     return mean - 2.0 * probability
 
 
-@dataclass(frozen=True, repr=False)
 class LossAverse(sb.objectives.Objective):
     """Mean less twice the probability of a reward below a floor: all that a new objective takes."""
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from functools import cache, partial
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 from .plain_data import Kind
 from .validation import finite as check_finite
@@ -31,12 +31,13 @@ def whole(minimum: int, maximum: int | None = None) -> Check:
     return lambda name, value: check_whole(name, value, minimum, maximum)
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 class Described(Kind, abstract=True):
-    """A frozen dataclass of parameters."""
+    """A frozen dataclass of parameters; subclasses need no decorator."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # inherited, where dataclass would write another
+        dataclasses.dataclass(frozen=True, repr=False)(cls)
 
     def __post_init__(self) -> None:
         for name, check in _checks(type(self)).items():  # type: ignore[arg-type]

@@ -6,7 +6,6 @@ import dataclasses
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
@@ -41,7 +40,6 @@ class Draws(NamedTuple):
     pool: tuple[float, ...] | np.ndarray = ()
 
 
-@dataclass(frozen=True)
 class Arm(Described, abstract=True):
     """A reward distribution. Subclasses define :meth:`moments`, :meth:`draws` and, unless rewards can be any number,
     :meth:`support`.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .._support.described import Positive
 from ..errors import InvalidInputError
 from ..play.rewards import QUANTILE
@@ -13,7 +11,6 @@ from .base import Arm, Draws, Moments, quantile_table
 LARGEST_SHAPE = 1e8
 
 
-@dataclass(frozen=True)
 class Beta(Arm):
     """Beta distribution on [0, 1] with shapes a and b.
 

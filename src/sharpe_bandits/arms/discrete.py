@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -15,7 +14,6 @@ from ..play.rewards import BERNOULLI, EMPIRICAL
 from .base import Arm, Draws, Moments
 
 
-@dataclass(frozen=True)
 class Bernoulli(Arm):
     """1 with probability p, else 0.
 
@@ -45,7 +43,6 @@ class Bernoulli(Arm):
 Values = Annotated[tuple[float, ...], lambda name, values: tuple(numbers(name, values, 1).tolist())]
 
 
-@dataclass(frozen=True)
 class Empirical(Arm):
     """One of the given values, each equally likely (repeat a value to weight it).
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from ..play.rewards import QUANTILE
 from .base import Arm, Draws, Moments, integrated_moments, quantile_table, tabulate
 
 
-@dataclass(frozen=True)
 class Gamma(Arm):
     """Gamma distribution with a shape and a scale.
 
@@ -39,7 +37,6 @@ class Gamma(Arm):
         return Draws(QUANTILE, 0.0, self.scale, pool.size, pool)
 
 
-@dataclass(frozen=True)
 class TruncatedGamma(Arm):
     """Gamma distribution with a shape and a scale (before truncation), truncated to [low, high].
 

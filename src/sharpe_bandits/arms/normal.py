@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from ..play.rewards import NORMAL, QUANTILE
 from .base import Arm, Draws, Moments, integrated_moments, quantile_table
 
 
-@dataclass(frozen=True)
 class Normal(Arm):
     """Normal distribution with a mean and either a variance or a standard deviation, by keyword.
 
@@ -53,7 +52,6 @@ class Normal(Arm):
         return Draws(NORMAL, self.mean, math.sqrt(self.variance))
 
 
-@dataclass(frozen=True)
 class TruncatedNormal(Arm):
     """Normal distribution with ``mean`` and ``variance`` (before truncation), truncated to [low, high].
 

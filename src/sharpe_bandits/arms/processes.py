@@ -6,7 +6,7 @@ Their moments are those of the stationary distribution, by which policies are ev
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Annotated
 
@@ -20,7 +20,6 @@ from .base import Arm, Draws, Moments
 from .discrete import Empirical, Values
 
 
-@dataclass(frozen=True)
 class AR1(Arm):
     """First-order autoregression with normal noise, started from its stationary distribution.
 
@@ -62,7 +61,6 @@ class AR1(Arm):
         return Draws(AUTOREGRESSIVE, self.mean, math.sqrt(self.variance), 1, (self.phi,))
 
 
-@dataclass(frozen=True)
 class GARCH(Arm):
     r"""GARCH(1,1): normal rewards whose variance rises after large ones.
 
@@ -114,7 +112,6 @@ class GARCH(Arm):
         return Draws(CLUSTERED, self.mean, math.sqrt(self.variance), 2, (self.alpha, self.beta))
 
 
-@dataclass(frozen=True)
 class BlockBootstrap(Arm):
     """The stationary bootstrap (Politis & Romano, 1994): a sequence of blocks of observed values, of random length.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from ..play.rewards import DISCRETE, QUANTILE
 from .base import Arm, Draws, Moments, integrated_moments, tabulate
 
 
-@dataclass(frozen=True)
 class Scipy(Arm):
     """A frozen scipy.stats distribution, such as ``scipy.stats.lognorm(0.5)``.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from .._support.described import Finite
 from .._support.validation import check_interval, finite, not_negative
@@ -11,7 +10,6 @@ from ..play.rewards import UNIFORM
 from .base import Arm, Draws, Moments
 
 
-@dataclass(frozen=True)
 class Uniform(Arm):
     """Uniform distribution on [low, high].
 
@@ -44,7 +42,6 @@ class Uniform(Arm):
         return Draws(UNIFORM, self.low, self.high - self.low)
 
 
-@dataclass(frozen=True)
 class Constant(Arm):
     """Always the same reward.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
@@ -56,7 +55,6 @@ def unit_slope(root: Any) -> Any:
     return 1.0
 
 
-@dataclass(frozen=True)
 class Objective(Described, abstract=True):
     """A value of arms; larger is better.
 

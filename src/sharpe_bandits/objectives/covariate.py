@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, ClassVar
@@ -48,7 +47,6 @@ class _WithCovariate(Objective):
         )
 
 
-@dataclass(frozen=True)
 class Adjusted(_WithCovariate):
     r"""An objective of mean and variance, estimated with the help of a covariate that is seen in every round, such as
     the return of the market (regression adjustment, or control variates).
@@ -118,7 +116,6 @@ class Adjusted(_WithCovariate):
         return cls(**{"objective" if name == "of" else name: value for name, value in data.items()})
 
 
-@dataclass(frozen=True)
 class InformationRatio(_WithCovariate):
     r"""Information ratio with a regulariser: mean over standard deviation of what an arm pays beyond the covariate of
     the round, :math:`E[X - Z]/(L + \mathrm{sd}(X - Z))`, where the covariate is the return of a benchmark.

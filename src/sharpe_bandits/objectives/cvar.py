@@ -18,7 +18,6 @@ of the quantile, and confidence sequences start once IN_TAIL rewards are expecte
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
@@ -128,7 +127,6 @@ def tail_moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, k
 _STATISTIC = Statistic(FEATURE, tail_moments, cells=EXACT + 3 * KNOTS + 1, update=update_tail, longest_window=EXACT)
 
 
-@dataclass(frozen=True)
 class CVaR(Objective):
     r"""Conditional value at risk (expected shortfall) as a reward: the mean of the worst share ``alpha`` of rewards.
     Larger is better; for losses it is minus the CVaR of risk management.

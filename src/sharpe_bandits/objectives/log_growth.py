@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from .influence import feature_mean, feature_root
 LEFT = 1e-9
 
 
-@dataclass(frozen=True)
 class LogGrowth(Objective):
     r"""Expected growth rate of wealth, :math:`E \ln(1 + fX)`, if a fraction f of it is staked in every round (Kelly,
     1956). Rewards are returns: 0.01 is a gain of 1%.

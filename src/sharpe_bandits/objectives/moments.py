@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from .base import Objective
 from .ratios import SMALLEST
 
 
-@dataclass(frozen=True)
 class Variance(Objective):
     r"""Variance, :math:`\sigma^2`: the most volatile arm is best (paper, section 3).
 
@@ -32,7 +30,6 @@ class Variance(Objective):
         return variance + 0.0, 0.0, 1.0, 1.0
 
 
-@dataclass(frozen=True)
 class MeanVariance(Objective):
     r"""Mean-variance, :math:`\rho\mu - \sigma^2`, which GRA-UCB and MVTS optimise; ``rho`` is the risk tolerance.
 
@@ -54,7 +51,6 @@ class MeanVariance(Objective):
         return rho * mean - variance, rho, -1.0, 1.0
 
 
-@dataclass(frozen=True)
 class MeanRisk(Objective):
     r"""Mean less risk, :math:`\mu - a\sigma`, in the unit of rewards; ``aversion`` is :math:`a`, the mean that one unit
     of standard deviation is worth.
@@ -80,7 +76,6 @@ class MeanRisk(Objective):
         return mean - aversion * sd, 1.0, -0.5 * aversion / np.maximum(sd, SMALLEST), 1.0
 
 
-@dataclass(frozen=True)
 class Mean(Objective):
     r"""Mean, :math:`\mu`, the objective of classical bandits.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from .._support.described import InRewardUnits, RegulariserOrZero
 from .base import Objective
 
 
-@dataclass(frozen=True)
 class Omega(Objective):
     r"""Omega ratio with a regulariser, :math:`1 + (\mu - \tau)/(L + E[(\tau - X)_+])`; with L = 0 expected gains over
     expected losses, both relative to the threshold :math:`\tau` (Keating & Shadwick, 2002).

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
@@ -39,13 +38,11 @@ def _root_signed_rssr(mean: Any, variance: Any, L: float, risk_free: float) -> A
     return excess / np.sqrt(d), 1.0, -0.5 * (excess / d), d
 
 
-@dataclass(frozen=True)
 class _SharpeFamily(Objective):
     L: Annotated[float, partial(regulariser, remedy=_REMEDY)]
     risk_free: InRewardUnits = 0.0
 
 
-@dataclass(frozen=True)
 class _WithSharpesL(_SharpeFamily):
     usual_L = "a tenth of the smallest standard deviation"
 
@@ -57,7 +54,6 @@ def usual_regulariser(variances: Any) -> float:
     return float(np.min(variances)) / 10
 
 
-@dataclass(frozen=True)
 class RSSR(_SharpeFamily):
     r"""Regularised squared Sharpe ratio, :math:`\gamma^2 = (\mu - r)^2 / (L + \sigma^2)`; the paper's main objective.
 
@@ -99,7 +95,6 @@ class RSSR(_SharpeFamily):
     unseen_influence_variance = 0.5
 
 
-@dataclass(frozen=True)
 class Sharpe(_WithSharpesL):
     r"""Sharpe ratio with a regulariser, :math:`\gamma = (\mu - r) / (L + \sigma)` (paper, eq. 1).
 
@@ -123,7 +118,6 @@ class Sharpe(_WithSharpesL):
     unseen_influence_variance = 0.5
 
 
-@dataclass(frozen=True)
 class IsraelsenSharpe(_WithSharpesL):
     r"""Israelsen's modified Sharpe ratio (2005): :math:`(\mu - r)/(L + \sigma)` for means above the risk-free rate, and
     :math:`(\mu - r)(L + \sigma)` for means below it, so that risk never raises it.
@@ -153,7 +147,6 @@ class IsraelsenSharpe(_WithSharpesL):
         return value, by_mean + below * (d - by_mean), by_variance + below * (half - by_variance), 1.0
 
 
-@dataclass(frozen=True)
 class SharpeLike(_SharpeFamily):
     r"""The paper's SR-like ratio, :math:`\beta = (\mu - r) / (L + \sigma^2)` (section 2).
 

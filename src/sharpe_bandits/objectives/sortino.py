@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from .._support.described import InRewardUnits, RegulariserOrZero
 from .base import Objective
 
 
-@dataclass(frozen=True)
 class Sortino(Objective):
     r"""Sortino ratio with a regulariser, :math:`(\mu - \tau)/\sqrt{L + E[(\tau - X)_+^2]}`: only shortfalls below the
     target :math:`\tau` count as risk.

@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from .._support.described import Described, Inside, NotNegative, whole
@@ -57,7 +57,6 @@ class _PolicyType(type):
         return own.replace(parameters=list(own.parameters.values())[1:])
 
 
-@dataclass(frozen=True)
 class Policy(Described, metaclass=_PolicyType, abstract=True):
     """A rule for choosing arms. Subclasses add their parameters as dataclass fields, and define ``objective``: what the
     policy tries to maximise, None if that is unknown.
@@ -194,7 +193,6 @@ def policy_from_dict(data: dict[str, Any]) -> Policy:
     return from_plain("policy", data)
 
 
-@dataclass(frozen=True)
 class IndexPolicy(Policy, abstract=True):
     """Plays the arm with the largest index after a pilot in which all arms are played equally often.
 
@@ -293,7 +291,6 @@ class IndexPolicy(Policy, abstract=True):
             )
 
 
-@dataclass(frozen=True)
 class EliminationPolicy(Policy, abstract=True):
     """Plays in phases, drops the arms with the lowest estimated objective after each, and recommends the remaining."""
 
@@ -357,7 +354,6 @@ def error_probability(name: str, value: Any) -> float:
     return float(value)
 
 
-@dataclass(frozen=True)
 class FixedConfidencePolicy(Policy, abstract=True):
     """Plays until it has identified the best arm with confidence 1 - ``delta``, or one whose estimate is within
     ``epsilon`` of the best one's (in the root of the objective, for RSSR the Sharpe ratio); then it stops.

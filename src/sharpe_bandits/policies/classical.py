@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from .._support.described import NotNegative, Probability
@@ -15,7 +15,6 @@ from ..play.streams import uniform
 from .base import IndexPolicy
 
 
-@dataclass(frozen=True)
 class UCB1(IndexPolicy):
     r"""UCB1 on the mean: :math:`\bar X + \sqrt{2 \ln N / s}`."""
 
@@ -32,7 +31,6 @@ class UCB1(IndexPolicy):
         return True
 
 
-@dataclass(frozen=True)
 class MVLCB(IndexPolicy):
     r"""MV-LCB on the mean-variance; the index is the negative of the published one, which is minimised.
 
@@ -61,7 +59,6 @@ class MVLCB(IndexPolicy):
         return True
 
 
-@dataclass(frozen=True)
 class EpsilonGreedy(IndexPolicy):
     """Plays a random arm with probability epsilon, otherwise the arm with the largest estimated objective."""
 
@@ -81,7 +78,6 @@ class EpsilonGreedy(IndexPolicy):
         return self.objective.arguments() if name == "objective" else super().argument(name, horizon)
 
 
-@dataclass(frozen=True)
 class RoundRobin(IndexPolicy):
     """Plays every arm in turn; recommends the arm with the largest estimated objective."""
 

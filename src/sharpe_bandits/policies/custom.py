@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar, overload
 
 import numpy as np
@@ -20,7 +19,6 @@ from .base import IndexPolicy
 OPTIONS = ("name", "pilot_fraction", "pilot_pulls", "objective")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class CustomPolicy(IndexPolicy):
     """An index policy made by :func:`index_policy`; call the decorated function to get one."""
 

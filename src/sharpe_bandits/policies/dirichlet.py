@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
@@ -46,7 +46,6 @@ def anchored_of(value: Callable[..., Any]) -> Callable[..., Any]:
     return named(anchored, value)
 
 
-@dataclass(frozen=True)
 class ScaleFreeNPTS(IndexPolicy):
     r"""SF-NPTS: non-parametric Thompson sampling on the signed root of RSSR.
 
@@ -74,7 +73,6 @@ class ScaleFreeNPTS(IndexPolicy):
         return (arm.drawn_mean - risk_free) / math.sqrt(L + arm.drawn_variance)
 
 
-@dataclass(frozen=True)
 class NPTS(AnyObjective):
     r"""rho-NPTS: non-parametric Thompson sampling for any objective, without an anchor (2026) or with one (2022).
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated
 
 import numpy as np
@@ -15,12 +15,10 @@ from ..play.elimination import accept_or_drop, share_by_influence_variance
 from .base import PAPER, EliminationPolicy
 
 
-@dataclass(frozen=True)
 class _OnObjective(EliminationPolicy):
     objective: ObjectiveParameter
 
 
-@dataclass(frozen=True)
 class _OnRSSR(EliminationPolicy):
     L: Regulariser
     risk_free: InRewardUnits = 0.0
@@ -31,7 +29,6 @@ class _OnRSSR(EliminationPolicy):
         return RSSR(self.L, self.risk_free, self.signed)
 
 
-@dataclass(frozen=True)
 class _TopM(EliminationPolicy):
     m: Annotated[int, whole(1)] = field(default=1, kw_only=True)
 
@@ -40,7 +37,6 @@ class _TopM(EliminationPolicy):
         return self.m
 
 
-@dataclass(frozen=True)
 class _Halving(_TopM):
     halves = True
 
@@ -70,7 +66,6 @@ def halving(budget: int, arms: int, m: int, spend_all: bool = False) -> list[tup
     return phases
 
 
-@dataclass(frozen=True)
 class _Rejects(EliminationPolicy):
     def phases(self, budget: int, arms: int) -> list[tuple[int, int]]:
         # The paper prints log(K) for this constant, which overspends the budget; Audibert et al. have the sum.
@@ -79,7 +74,6 @@ class _Rejects(EliminationPolicy):
         return list(zip(np.diff(upto, prepend=0.0).astype(int).tolist(), range(arms - 1, 0, -1), strict=True))
 
 
-@dataclass(frozen=True)
 class SequentialHalving(_Halving, _OnObjective):
     r"""Sequential halving: :math:`\lceil\log_2(K/m)\rceil` phases, each with the same share of the budget, divided
     equally among the remaining arms A; the best :math:`\max(m, \lceil|A|/2\rceil)` stay.
@@ -110,7 +104,6 @@ class SequentialHalving(_Halving, _OnObjective):
     citation = "Karnin, Koren & Somekh, Almost Optimal Exploration in Multi-Armed Bandits, 2013"
 
 
-@dataclass(frozen=True)
 class VarianceAwareHalving(_OnObjective, _TopM):
     r"""Sequential halving that plays arms with less certain estimates more often: half of a phase's pulls are shared
     equally, the other half so that an arm's pulls are in proportion to its influence variance.
@@ -144,7 +137,6 @@ class VarianceAwareHalving(_OnObjective, _TopM):
         return phases
 
 
-@dataclass(frozen=True)
 class SHVV(_Halving):
     """SHVV: sequential halving for the arm with the largest variance. See :class:`SequentialHalving`.
 
@@ -161,7 +153,6 @@ class SHVV(_Halving):
     objective = Variance()
 
 
-@dataclass(frozen=True)
 class SHSR(_Halving, _OnRSSR):
     """SHSR: sequential halving for the arm with the largest RSSR. See :class:`SequentialHalving` and :class:`RSSR`.
 
@@ -179,7 +170,6 @@ class SHSR(_Halving, _OnRSSR):
     citation = f"{PAPER}, Algorithm SHSR"
 
 
-@dataclass(frozen=True)
 class SuccessiveRejects(_Rejects, _OnObjective):
     r"""Successive rejects: after phase k every remaining arm has
     :math:`t_k = \lceil (n-K) / (\overline{\log} K\,(K+1-k)) \rceil` pulls, where
@@ -196,7 +186,6 @@ class SuccessiveRejects(_Rejects, _OnObjective):
     citation = "Audibert, Bubeck & Munos, Best Arm Identification in Multi-Armed Bandits, 2010"
 
 
-@dataclass(frozen=True)
 class OCBARejects(SuccessiveRejects):
     r"""Successive rejects that plays arms more often if they are harder to tell from the best one.
 
@@ -223,7 +212,6 @@ class OCBARejects(SuccessiveRejects):
     share = staticmethod(share_by_distance)
 
 
-@dataclass(frozen=True)
 class SuccessiveAcceptsRejects(_Rejects, _OnObjective, _TopM):
     r"""Successive accepts and rejects, for the m best arms: phases as in :class:`SuccessiveRejects`; after each, one
     arm is decided, the best or the worst, whichever is further from the boundary between the m best and the others.
@@ -245,7 +233,6 @@ class SuccessiveAcceptsRejects(_Rejects, _OnObjective, _TopM):
     decide_on = staticmethod(accept_or_drop)
 
 
-@dataclass(frozen=True)
 class SuRSR(_Rejects, _OnRSSR):
     """SuRSR: successive rejects for the arm with the largest RSSR. See :class:`SuccessiveRejects` and :class:`RSSR`.
 
@@ -260,7 +247,6 @@ class SuRSR(_Rejects, _OnRSSR):
     citation = f"{PAPER}, Algorithm SuRSR"
 
 
-@dataclass(frozen=True)
 class UniformSampling(_OnObjective, _TopM):
     r"""Uniform sampling: :math:`\lfloor n/K \rfloor` pulls per arm, then the m best estimates (by default the best).
 

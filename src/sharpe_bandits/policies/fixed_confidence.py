@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
@@ -41,7 +41,6 @@ def estimate_and_noise(root: Root) -> tuple[Callable[..., Any], Callable[..., An
     return named(estimate, root.estimate), named(noise, root.estimate)
 
 
-@dataclass(frozen=True)
 class LUCB(FixedConfidencePolicy):
     r"""LUCB: plays the arm with the best root h of the objective and its challenger in turn, until the confidence
     bound on their difference excludes 0. By default that is signed RSSR: :math:`h = (\bar X - r)/\sqrt{L + \bar V}`.
@@ -112,7 +111,6 @@ class LUCB(FixedConfidencePolicy):
         return estimate_and_noise(root_of(self.objective))[1]
 
 
-@dataclass(frozen=True)
 class TopTwo(LUCB):
     r"""TopTwo: like :class:`LUCB`, but tracks the optimal allocation of pulls.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Annotated, Any, Literal
@@ -69,7 +69,6 @@ def chi2_table(alpha: float, size: int) -> np.ndarray:
     return table
 
 
-@dataclass(frozen=True)
 class _GRA(IndexPolicy):
     def argument(self, name: str, horizon: int) -> Any:
         if name == "chi2":
@@ -79,7 +78,6 @@ class _GRA(IndexPolicy):
         return super().argument(name, horizon)
 
 
-@dataclass(frozen=True)
 class GRAUCB(_GRA):
     r"""GRA-UCB on the mean-variance; the index is the negative of the printed one, which is minimised.
 
@@ -105,7 +103,6 @@ class GRAUCB(_GRA):
         return True
 
 
-@dataclass(frozen=True)
 class ModifiedGRAUCB(_GRA):
     r"""Modified-GRA-UCB, the paper's benchmark on RSSR.
 

@@ -1,7 +1,6 @@
 """Upper confidence bounds on the mean of rewards between 0 and 1, as baselines: UCB-V, UCB-Tuned, KL-UCB."""
 
 import math
-from dataclasses import dataclass
 
 from ..objectives import Mean
 from ..play.statistics import ArmRecord
@@ -11,7 +10,6 @@ _ZETA = 1.2  # above 1, so that the regret of UCB-V is logarithmic (its theorem 
 _STEPS = 40  # bisections of the interval [mean, 1]
 
 
-@dataclass(frozen=True)
 class _OnMean(IndexPolicy):
     objective = Mean()
 
@@ -19,7 +17,6 @@ class _OnMean(IndexPolicy):
         return True
 
 
-@dataclass(frozen=True)
 class UCBV(_OnMean):
     r"""UCB-V on the mean of rewards between 0 and 1.
 
@@ -39,7 +36,6 @@ class UCBV(_OnMean):
         return arm.mean + math.sqrt(2.0 * _ZETA * level * biased) + 3.0 * _ZETA * level
 
 
-@dataclass(frozen=True)
 class UCBTuned(_OnMean):
     r"""UCB-Tuned on the mean of rewards between 0 and 1.
 
@@ -56,7 +52,6 @@ class UCBTuned(_OnMean):
         return arm.mean + math.sqrt(level * min(0.25, biased + math.sqrt(2.0 * level)))
 
 
-@dataclass(frozen=True)
 class KLUCB(_OnMean):
     r"""KL-UCB on the mean of rewards between 0 and 1.
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -237,7 +237,6 @@ def settle_objective(policy: Any) -> None:
     policy._set(objective=objective)
 
 
-@dataclass(frozen=True)
 class AnyObjective(IndexPolicy, abstract=True):
     """Base class of policies for any objective: signed RSSR if L is given."""
 
@@ -262,7 +261,6 @@ class AnyObjective(IndexPolicy, abstract=True):
         return super().argument(name, horizon)
 
 
-@dataclass(frozen=True)
 class ScaleFreeUCB(AnyObjective):
     r"""SF-UCB: an upper confidence bound on the root of the objective (by default signed RSSR).
 
@@ -301,7 +299,6 @@ class ScaleFreeUCB(AnyObjective):
         return self.score is None and not self.dependent  # h and W are constant, and the width grows with N
 
 
-@dataclass(frozen=True)
 class _Forgetting(ScaleFreeUCB):
     """Common checks: enough is remembered to distinguish arms."""
 
@@ -329,7 +326,6 @@ class _Forgetting(ScaleFreeUCB):
             )
 
 
-@dataclass(frozen=True)
 class SlidingWindowUCB(_Forgetting):
     r"""SW-SF-UCB: SF-UCB on a sliding window of rewards, for arms that drift or switch.
 
@@ -358,7 +354,6 @@ class SlidingWindowUCB(_Forgetting):
         super().check_horizon(horizon, arms)
 
 
-@dataclass(frozen=True)
 class DiscountedUCB(_Forgetting):
     r"""D-SF-UCB: SF-UCB on discounted rewards, for arms that drift or switch.
 
@@ -387,7 +382,6 @@ class DiscountedUCB(_Forgetting):
         super().check_horizon(horizon, arms)
 
 
-@dataclass(frozen=True)
 class ScaleFreeIMED(AnyObjective):
     r"""SF-IMED: plays the arm with the least evidence against being the best.
 
@@ -408,7 +402,6 @@ class ScaleFreeIMED(AnyObjective):
         return imed_of(root_of(self.objective))[1]
 
 
-@dataclass(frozen=True)
 class ScaleFreeTS(AnyObjective):
     r"""SF-TS: Thompson sampling on the root of the objective (by default signed RSSR).
 

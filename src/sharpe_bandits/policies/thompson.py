@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from .._support.described import NotNegative, Positive, Regulariser
@@ -55,7 +54,6 @@ def modified_authors(arm: ArmRecord, t: int, L: float) -> float:
     return log(max(0.5, arm.maximum)) - log(uniform(arm.key, 0)) / (0.5 + arm.pulls)
 
 
-@dataclass(frozen=True)
 class ThompsonSampling(IndexPolicy):
     r"""Gaussian Thompson sampling on the mean: :math:`\theta \sim N(\bar X, \sigma_0^2/(s+1))`, with known
     ``variance``.
@@ -73,7 +71,6 @@ class ThompsonSampling(IndexPolicy):
         return arm.mean + normal(arm.key, 0) * math.sqrt(variance / (arm.pulls + 1.0))
 
 
-@dataclass(frozen=True)
 class MTS(IndexPolicy):
     r"""MTS: Thompson sampling on the mean alone, :math:`\theta \sim N(\bar X, 1/s)`."""
 
@@ -87,12 +84,10 @@ class MTS(IndexPolicy):
         return sampled_mean(arm)
 
 
-@dataclass(frozen=True)
 class _DrawsVariance(IndexPolicy):
     branch_free: ClassVar = {gamma: gamma_branch_free}
 
 
-@dataclass(frozen=True)
 class VTS(_DrawsVariance):
     r"""VTS: Thompson sampling for the smallest variance, argmax of :math:`-1/\tau`; with ``largest``, as in
     "Variance-Optimal Arm Selection" (arXiv:2505.11985), for the largest variance, argmax of :math:`1/\tau`.
@@ -112,7 +107,6 @@ class VTS(_DrawsVariance):
         return largest_variance if self.largest else smallest_variance
 
 
-@dataclass(frozen=True)
 class MVTS(_DrawsVariance):
     r"""MVTS on the mean-variance: argmax of :math:`\rho\theta - 1/\tau`."""
 
@@ -130,7 +124,6 @@ class MVTS(_DrawsVariance):
         return rho * sampled_mean(arm) - sampled_variance(arm)
 
 
-@dataclass(frozen=True)
 class _OnRSSR(_DrawsVariance):
     L: Regulariser
 
@@ -139,7 +132,6 @@ class _OnRSSR(_DrawsVariance):
         return RSSR(self.L)
 
 
-@dataclass(frozen=True)
 class ModifiedMVTS(_OnRSSR):
     r"""Modified-MVTS, the paper's benchmark on RSSR.
 
@@ -160,7 +152,6 @@ class ModifiedMVTS(_OnRSSR):
         return {"printed": modified_printed, "repaired": modified_repaired, "authors": modified_authors}[self.form]
 
 
-@dataclass(frozen=True)
 class NormalGammaTS(_OnRSSR):
     r"""Normal-gamma Thompson sampling on RSSR: :math:`\theta \sim N(\bar X, 1/(s\tau))`.
 
@@ -178,7 +169,6 @@ class NormalGammaTS(_OnRSSR):
         return theta * theta / (L + variance)
 
 
-@dataclass(frozen=True)
 class SRTS(_DrawsVariance):
     r"""SRTS as published: argmax of :math:`\theta / (L_0 + \rho/\tau)`, sampled as in :class:`MVTS`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from .._support.described import InRewardUnits, Positive, whole
@@ -47,7 +47,6 @@ def other(
     return (arm.mean - risk_free) / math.sqrt(room) + width * max(root, root**q)
 
 
-@dataclass(frozen=True)
 class UUCB(IndexPolicy):
     r"""U-UCB on the Sharpe ratio.
 

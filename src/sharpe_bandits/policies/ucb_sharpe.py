@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from .._support.described import InRewardUnits, Regulariser, whole
@@ -69,7 +69,6 @@ def sr_like_other(arm: ArmRecord, t: int, L: float, risk_free: float, equation: 
     return index
 
 
-@dataclass(frozen=True)
 class _UCBSharpe(IndexPolicy):
     L: Regulariser
     risk_free: InRewardUnits = 0.0
@@ -95,7 +94,6 @@ class _UCBSharpe(IndexPolicy):
         )
 
 
-@dataclass(frozen=True)
 class UCBRSSR(_UCBSharpe):
     r"""UCB-RSSR, the paper's main policy.
 
@@ -142,7 +140,6 @@ class UCBRSSR(_UCBSharpe):
         return self.undefined_width == "infinite"
 
 
-@dataclass(frozen=True)
 class UCBSRLike(_UCBSharpe):
     r"""UCB-SR-like, with the first term :math:`\bar X / D` of the theorem (the equation prints :math:`\bar X/\bar V`).
 

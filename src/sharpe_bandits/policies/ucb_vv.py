@@ -1,13 +1,10 @@
 """UCB-VV: play the arm with the largest upper confidence bound on its variance."""
 
-from dataclasses import dataclass
-
 from ..objectives import Variance
 from ..play.statistics import ArmRecord
 from .base import PAPER, IndexPolicy
 
 
-@dataclass(frozen=True)
 class UCBVV(IndexPolicy):
     r"""UCB-VV: :math:`\bar V_i + \epsilon_i`, :math:`\epsilon_i = \sqrt{2 \ln N / s_i}`, on the variance."""
 
