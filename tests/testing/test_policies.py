@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import sharpe_bandits as sb
+from sharpe_bandits._support.plain_data import KINDS
 from sharpe_bandits.policies.base import Policy
 from sharpe_bandits.testing import PolicyContract, check_policy
 
@@ -17,6 +18,7 @@ def falling(arm, t):
 def test_the_contract_notices(monkeypatch):
     """An index that falls and is said not to, a parameter that is lost, an error that does not say what is needed."""
     monkeypatch.setattr(Policy, "kinds", dict(Policy.kinds))
+    monkeypatch.setitem(KINDS, "policy", Policy.kinds)
 
     class Falling(sb.policies.UCB1):
         title = "falling"

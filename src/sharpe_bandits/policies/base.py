@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
@@ -319,14 +320,7 @@ class EliminationPolicy(Policy, abstract=True):
     def least_budget(self, arms: int) -> int:
         """The smallest budget with two pulls per arm, which the estimated variance needs."""
         self._check_m(arms)
-        high = 4 * arms
-        while not self._playable(high, arms):
-            high *= 2
-        low = 0
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._playable(middle, arms) else (middle, high)
-        return high
+        return bisect_left(range(2**40), True, key=lambda budget: self._playable(budget, arms))
 
     def check_horizon(self, horizon: int, arms: int) -> None:
         self._check_m(arms)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -59,14 +60,7 @@ class PolicyContract:
                 return False
             return True
 
-        high = 2
-        while not accepted(high):
-            high *= 2
-        low = high // 2
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if accepted(middle) else (middle, high)
-        return high
+        return bisect_left(range(2**40), True, lo=2, key=accepted)
 
     def tape(self, policy: Policy) -> Tape:
         """Continuous rewards above 0, so that choices depend on the index and not on ties."""
