@@ -48,8 +48,6 @@ class TruncatedGamma(Arm):
     0.9546
     """
 
-    integrates_moments = True
-
     shape: Positive
     scale: Positive
     low: Finite

@@ -63,8 +63,6 @@ class TruncatedNormal(Arm):
     0.5
     """
 
-    integrates_moments = True
-
     mean_: float
     variance_: float
     low: Finite

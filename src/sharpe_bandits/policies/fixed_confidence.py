@@ -28,7 +28,7 @@ def estimate_and_noise(root: Root) -> tuple[Callable[..., Any], Callable[..., An
     estimate_of, w_of = root
 
     def estimate(arm: ArmRecord, objective: tuple[float, ...], unseen: float) -> float:
-        h: float = estimate_of(arm, objective)
+        h: float = estimate_of(arm, *objective)
         return h
 
     def noise(arm: ArmRecord, objective: tuple[float, ...], unseen: float) -> float:

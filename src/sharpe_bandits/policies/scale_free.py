@@ -26,7 +26,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 from .._support.described import Inside, Positive, whole
 from ..errors import InvalidInputError
 from ..objectives import RSSR, Objective, check_objective
-from ..objectives.influence import feature_of, influence_variance, named, variance_of
+from ..objectives.influence import influence_variance, named
 from ..play.statistics import FEATURE, ROUNDING, ArmRecord, layout_for
 from ..play.streams import expm1, log, log1p, root_growth, root_growth_branch_free
 from .base import IndexPolicy
@@ -57,22 +57,10 @@ class Root(NamedTuple):
 
 def root_of(objective: Objective) -> Root:
     """The functions for an objective."""
-    root = objective.root
-    if objective.has_feature:
-        noise = influence_variance_by_feature(root, objective.spread_if_normal, objective.is_shrunk)
-        return Root(estimate_of(root, feature_of), noise)
-    return Root(estimate_of(root, variance_of), influence_variance_of(root))
-
-
-@lru_cache
-def estimate_of(root: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
-    """h: the estimate that arms are compared by, for the objective with this root."""
-
-    def estimate(arm: ArmRecord, objective: tuple[float, ...]) -> float:
-        h, _, _, _ = root(arm.mean, second(arm), *objective)
-        return h
-
-    return named(estimate, root, second)
+    if not objective.has_feature:
+        return Root(objective.record_root, influence_variance_of(objective.root))
+    noise = influence_variance_by_feature(objective.root, objective.spread_if_normal, objective.is_shrunk)
+    return Root(objective.record_root, noise)
 
 
 @lru_cache
@@ -168,7 +156,7 @@ def upper_bound_of(root: Root, counted: Callable[..., Any], largest: Callable[..
         # The distance whose divergence is c ln N; epsilon^2 is 2 ln N / s.
         exponent = c * arm.epsilon * arm.epsilon * arm.pulls / (counted(arm) - 2.0)
         grown = expm1(min(exponent, _LARGEST))
-        return estimate(arm, objective) + math.sqrt(w_of(arm, objective, unseen, largest(arm)) * grown)
+        return estimate(arm, *objective) + math.sqrt(w_of(arm, objective, unseen, largest(arm)) * grown)
 
     return named(upper_bound, root.estimate, counted, largest)
 
@@ -179,7 +167,7 @@ def imed_of(root: Root) -> tuple[Callable[..., Any], Callable[..., Any]]:
     estimate, w_of = root
 
     def imed(arm: ArmRecord, t: int, objective: tuple[float, ...], unseen: float) -> float:
-        behind = arm.lead - estimate(arm, objective)
+        behind = arm.lead - estimate(arm, *objective)
         square = behind * behind
         # The leader itself is not behind; this form avoids 0 / 0 for an arm with W = 0.
         ratio = square / w_of(arm, objective, unseen, arm.variance) if square > 0.0 else 0.0
@@ -188,7 +176,7 @@ def imed_of(root: Root) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return -(0.5 * (arm.pulls - 2.0) * log1p(min(ratio, _LARGEST_RATIO)) + log(arm.pulls))
 
     def score(arm: ArmRecord, t: int, objective: tuple[float, ...], unseen: float) -> float:
-        return estimate(arm, objective)
+        return estimate(arm, *objective)
 
     return named(imed, root.estimate), named(score, root.estimate)
 
@@ -204,7 +192,7 @@ def sampled_of(root: Root, largest: Callable[..., Any]) -> Callable[..., Any]:
         per_degree = 1.0 / (arm.pulls - 2.0)
         standard_error = math.sqrt(w_of(arm, objective, unseen, largest(arm)) * per_degree)
         away = z * standard_error * root_growth(min(z * z * per_degree, _LARGEST))
-        return estimate(arm, objective) + (max(away, 0.0) if optimistic > 0.0 else away)
+        return estimate(arm, *objective) + (max(away, 0.0) if optimistic > 0.0 else away)
 
     return named(sampled, root.estimate, largest)
 
@@ -302,6 +290,9 @@ class ScaleFreeUCB(AnyObjective):
 class _Forgetting(ScaleFreeUCB):
     """Common checks: enough is remembered to distinguish arms."""
 
+    #: What to do if too little is.
+    remedy: ClassVar[str]
+
     def check(self) -> None:
         super().check()
         if self.dependent:
@@ -318,12 +309,14 @@ class _Forgetting(ScaleFreeUCB):
                 "start its agent anew when a ChangeDetector sees a change (sharpe_bandits.live.change)"
             )
 
-    def _check_remembered(self, rounds: float, arms: int, remedy: str) -> None:
-        needed = 2 * self.least_pilot * arms
+    def check_horizon(self, horizon: int, arms: int) -> None:
+        window, discount = self.forgetting
+        rounds, needed = window or 1 / (1 - discount), 2 * self.least_pilot * arms
         if rounds < needed:
             raise InvalidInputError(
-                f"{self.name} remembers {rounds:g} rounds, too few for {arms} arms, which need {needed}; {remedy}"
+                f"{self.name} remembers {rounds:g} rounds, too few for {arms} arms, which need {needed}; {self.remedy}"
             )
+        super().check_horizon(horizon, arms)
 
 
 class SlidingWindowUCB(_Forgetting):
@@ -343,15 +336,13 @@ class SlidingWindowUCB(_Forgetting):
     title = "SW-SF-UCB"
     citation = "Garivier & Moulines, On UCB policies for switching bandit problems, 2011, on SF-UCB"
 
+    remedy = "lengthen the window"
+
     window: Annotated[int, whole(6, LONGEST_WINDOW)] = field(default=1000, kw_only=True)
 
     @property
     def forgetting(self) -> tuple[int, float]:
         return self.window, 1.0
-
-    def check_horizon(self, horizon: int, arms: int) -> None:
-        self._check_remembered(self.window, arms, "lengthen the window")
-        super().check_horizon(horizon, arms)
 
 
 class DiscountedUCB(_Forgetting):
@@ -371,15 +362,13 @@ class DiscountedUCB(_Forgetting):
     title = "D-SF-UCB"
     citation = "Garivier & Moulines, On UCB policies for switching bandit problems, 2011, on SF-UCB"
 
+    remedy = "raise the discount"
+
     discount: Inside = field(default=0.999, kw_only=True)
 
     @property
     def forgetting(self) -> tuple[int, float]:
         return 0, self.discount
-
-    def check_horizon(self, horizon: int, arms: int) -> None:
-        self._check_remembered(1 / (1 - self.discount), arms, "raise the discount")
-        super().check_horizon(horizon, arms)
 
 
 class ScaleFreeIMED(AnyObjective):
