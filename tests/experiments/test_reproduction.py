@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,8 @@ from sharpe_bandits.cli.program import main
 from sharpe_bandits.experiments import reproduction
 from sharpe_bandits.paper.panels import panel, panels
 from sharpe_bandits.simulation.machines import machine
+
+pytestmark = pytest.mark.usefixtures("draw_here")  # but not the two jobs of the fixtures
 
 JOB = ["V1", "--profile", "paper", "--runs", "32", "--seed", "7", "--workers", "2"]
 BOTH = ["R2", "B1", "--runs", "16", "--seed", "7", "--workers", "2"]
@@ -62,12 +63,6 @@ def strict(text):
         raise AssertionError(f"{word} is not JSON")
 
     return json.loads(text, parse_constant=refuse)
-
-
-@pytest.fixture(autouse=True)
-def in_this_process(monkeypatch):
-    """Figures are drawn here, where matplotlib is imported already; the two jobs of the fixtures draw elsewhere."""
-    monkeypatch.setattr(reproduction, "ProcessPoolExecutor", lambda *_: ThreadPoolExecutor(1))
 
 
 @pytest.fixture(scope="module")

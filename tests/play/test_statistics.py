@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sharpe_bandits as sb
-from sharpe_bandits.play import formulas, state, statistics, streams
+from sharpe_bandits.play import formulas, state, statistics
 
 
 def summarised(rewards):
@@ -110,34 +110,6 @@ def kept_after(rewards, read, declared=statistics.STATISTICS):
 REWARDS = [2.5, -1.0, 4.0, 0.5, 0.5, 3.25]
 
 
-def test_only_what_a_formula_reads_is_kept():
-    layout, values = kept_after(REWARDS, {"mean", "variance"})
-    assert layout.cells == 0
-    assert all(math.isnan(v) for v in values.values())
-    assert layout.bindings[formulas.update_statistics] is formulas.no_update
-    assert layout.bindings[formulas.keeps_powers] is formulas.never
-    layout, values = kept_after(REWARDS, {"maximum"})
-    assert layout.cells == 1
-    assert values.pop("maximum") == 4.0
-    assert all(math.isnan(v) for v in values.values())
-    layout, values = kept_after(REWARDS, {"fourth"})
-    centred = np.array(REWARDS) - np.mean(REWARDS)
-    assert layout.cells == 0
-    assert layout.bindings[formulas.keeps_powers] is formulas.always
-    assert values["third"] == pytest.approx(np.mean(centred**3), rel=1e-12)
-    assert values["fourth"] == pytest.approx(np.mean(centred**4), rel=1e-12)
-
-
-def test_statistics_are_kept_side_by_side():
-    layout, values = kept_after(REWARDS, {"maximum", "third", "drawn_mean"})
-    assert layout.cells == 1 + statistics.FIRSTS
-    assert layout.places == {"maximum": slice(0, 1), "drawn_mean": slice(1, 1 + statistics.FIRSTS)}
-    with np.errstate(over="ignore"):
-        weights = np.array([-math.log(streams.uniform(np.uint64(7), j)) for j in range(len(REWARDS))])
-    assert values["maximum"] == 4.0
-    assert values["drawn_mean"] == pytest.approx(np.average(REWARDS, weights=weights), rel=1e-12)
-
-
 def test_a_new_statistic_is_one_declaration():
     """The lag-1 product: what it keeps and what it gives stand above; the rest follows, beside other statistics too."""
     centred = np.array(REWARDS) - np.mean(REWARDS)
@@ -145,14 +117,6 @@ def test_a_new_statistic_is_one_declaration():
     for read in ({"autocovariance"}, {"autocovariance", "maximum", "drawn_mean", "third"}):
         _, values = kept_after(REWARDS, read, (*statistics.STATISTICS, LAG_ONE))
         assert values["autocovariance"] == pytest.approx(expected, rel=1e-12)
-
-
-def test_a_record_has_a_field_for_every_statistic_in_their_order():
-    kinds = statistics.record_kinds()
-    declared = [field for statistic in statistics.STATISTICS for field in statistic.fields]
-    assert list(kinds) == list(statistics.ArmRecord._fields)
-    assert list(kinds)[-len(declared) :] == declared
-    assert {name for name, kind in kinds.items() if kind is int} == {"key", "round_key"}
 
 
 def test_large_means_do_not_disturb_choices():

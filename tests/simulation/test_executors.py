@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import OrderedDict
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from types import SimpleNamespace
@@ -22,7 +21,7 @@ import sharpe_bandits as sb
 from sharpe_bandits.arms.bandit import as_environment
 from sharpe_bandits.simulation import executors, machines
 from sharpe_bandits.simulation.api import tasks_of
-from sharpe_bandits.simulation.executors import Reply, Task, Threads, backend_for, compute
+from sharpe_bandits.simulation.executors import Reply, Task, backend_for, compute
 from sharpe_bandits.simulation.spec import Chunk, Spec
 
 distributed = pytest.importorskip("distributed")
@@ -192,17 +191,6 @@ def test_a_large_record_is_sent_to_dask_once(client):
     assert digest(study(tape, POLICIES[0], executor=client)) == digest(study(tape, POLICIES[0]))
     assert len(sizes) == 16
     assert sum(size > 400_000 for size in sizes) == 1
-
-
-def test_a_worker_keeps_its_kernels(monkeypatch):
-    made = []
-    family = type(Spec(POLICIES[0], BANDIT, 200, 60, 5, (200,)).family)
-    real = family.kernels
-    monkeypatch.setattr(executors, "_specs", OrderedDict())
-    monkeypatch.setattr(family, "kernels", lambda self, spec: made.append(1) or real(self, spec))
-    with ThreadPoolExecutor(1) as pool:
-        study(executor=pool, policies=POLICIES[0])
-    assert len(made) == 1
 
 
 # --- deaths -----------------------------------------------------------------------------------------------------------
@@ -473,8 +461,3 @@ def test_what_cannot_be_pickled_is_refused_by_name():
         pytest.raises(sb.errors.InvalidInputError, match=r"UCB-RSSR on .*cannot be sent"),
     ):
         study(bandit, POLICIES[0], executor=pool)
-
-
-def test_threads_are_the_default():
-    assert isinstance(backend_for(None, None), Threads)
-    assert backend_for(3, None).workers == 3

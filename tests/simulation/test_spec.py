@@ -71,11 +71,6 @@ def test_default_chunks_are_multiples_of_the_lanes_and_feed_two_workers():
     assert sum(task.runs for task in tasks_of(spec)) == 10_000
 
 
-def test_random_policies_are_told_by_what_their_formulas_read():
-    assert [is_random(p) for p in (sb.SHSR(L=1.0), sb.policies.LUCB(L=1.0), sb.UCBRSSR(L=1.0))] == [False] * 3
-    assert [is_random(p) for p in (sb.policies.MVTS(), sb.policies.ScaleFreeNPTS(L=1.0))] == [True] * 2
-
-
 def test_which_policies_are_randomised():
     @sb.index_policy(name="my draws")
     def mine(arm, t, L):

@@ -5,22 +5,13 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.arms.bandit import as_environment
-from sharpe_bandits.policies.base import Policy
-from sharpe_bandits.simulation.families import FAMILIES, Family, family_of
-from sharpe_bandits.simulation.spec import Spec, is_random, prepare, run_chunk
-from tests.catalogue import EVERY_POLICY
+from sharpe_bandits.simulation.spec import Spec, prepare, run_chunk
 
 BANDIT = as_environment([sb.Uniform(0, 6), sb.Uniform(0, 2), sb.Uniform(0, 2.5)])
 
 
 def spec(policy, horizon=400, checkpoints=None, runs=5, **options):
     return Spec(policy, BANDIT, horizon, runs, 3, (horizon,) if checkpoints is None else checkpoints, **options)
-
-
-def test_every_policy_names_a_family_that_there_is():
-    assert {policy.family for policy in EVERY_POLICY} | {sb.policies.LUCB(L=1.0).family} == set(FAMILIES)
-    assert all(isinstance(family, Family) for family in FAMILIES.values())
-    assert family_of(sb.SHSR(L=1.0)) is FAMILIES["phases"]
 
 
 def test_a_chunk_of_a_policy_that_stops_says_which_runs_stopped():
@@ -60,28 +51,3 @@ def test_specs_that_a_family_cannot_play_are_refused():
             sb.errors.InvalidInputError, match="is meaningless if the rewards of all arms are seen in every"
         ):
             prepare(spec(policy, checkpoints=checkpoints, feedback="full"))
-
-
-def test_a_family_is_asked_for_all_that_depends_on_it(monkeypatch):
-    """A new family is one adapter: nothing else needs to know of it."""
-
-    class Coin(Policy):
-        family, setting, title, n_recommended = "coin", "regret", "Coin", 1
-        goal = None
-
-    class CoinFamily(Family):
-        def check(self, spec):
-            assert spec.horizon == 9
-
-        def play(self, spec, chunk):
-            chunk.final[:, 0] = spec.horizon
-
-        def chunk_runs(self, spec):
-            return 2
-
-    monkeypatch.setitem(FAMILIES, "coin", CoinFamily())
-    monkeypatch.delitem(Policy.kinds, "Coin")
-    played = spec(Coin(), 9)
-    prepare(played)
-    assert run_chunk(played, 0, 5).final.tolist() == [[9, 0, 0]] * 5
-    assert (played.chunk, is_random(played.policy)) == (2, False)
