@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -50,7 +51,9 @@ def judge(result: PanelResult) -> list[Verdict]:
             verdict = _judge(claim, other)
             if claim.id not in verdicts:  # a claim that is judged only there
                 verdicts[claim.id] = verdict
-            elif _numbers(verdict) != _numbers(verdicts[claim.id]):  # the reading concerns it
+                continue
+            numbers = [[(e.left, e.right) for e in one.evidence] for one in (verdict, verdicts[claim.id])]
+            if numbers[0] != numbers[1]:  # the reading concerns it
                 verdicts[claim.id] = with_reading(verdicts[claim.id], verdict, other)
     return list(verdicts.values())
 
@@ -68,22 +71,18 @@ def verdict_on(
     id: str,
     says: str,
     word: Word,
-    evidence: tuple[Evidence, ...] = (),
+    evidence: Sequence[Evidence] = (),
     why: str = "",
 ) -> Verdict:
     """The verdict on a statement (by its name, in ``statements.toml``) in the setting of a panel."""
-    statement_facts = statements().get(statement, {})
-    source = _SOURCES[statement_facts.get("source", "theory" if ":" in statement else "experiments")]
-    general = (statement_facts.get("text", ""), statement_facts.get("important", False))
-    return Verdict(id, result.panel.id, result.panel.profile, says, word, evidence, why, source, (), *general)
-
-
-def _numbers(verdict: Verdict) -> list[tuple[float, float]]:
-    return [(e.left, e.right) for e in verdict.evidence]
+    facts = statements().get(statement, {})
+    source = _SOURCES[facts.get("source", "theory" if ":" in statement else "experiments")]
+    general = (facts.get("text", ""), facts.get("important", False))
+    return Verdict(id, result.panel.id, result.panel.profile, says, word, tuple(evidence), why, source, (), *general)
 
 
 def _judge(claim: Claim, result: PanelResult) -> Verdict:
-    evidence = tuple(compare(check, result, claim.metric) for check in claim.checks)
+    evidence = [compare(check, result, claim.metric) for check in claim.checks]
     word = together([e.verdict for e in evidence])
     return verdict_on(claim.statement, result, claim.id, claim.says, word, evidence, claim.why)
 
@@ -136,8 +135,7 @@ def _totals(
 
 def plotted_gap(study: Study, result: PolicyResult) -> float:
     """The gap of the first two arms, by which the released code multiplies sub-optimal plays, whatever K is."""
-    first, second = result.values(study.objective)[0, :2]
-    return float(abs(first - second))
+    return float(abs(np.diff(result.values(study.objective)[0, :2])[0]))
 
 
 def find(result: PanelResult, policy: str, selector: str) -> tuple[Study, PolicyResult]:

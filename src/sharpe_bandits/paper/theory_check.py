@@ -133,16 +133,9 @@ def _add(
     findings.verdicts.append(verdict)
 
 
-def _verdict(
-    result: PanelResult,
-    what: str,
-    about: str,
-    says: str,
-    word: Word,
-    evidence: Sequence[Evidence] = (),
-    why: str = "",
-) -> Verdict:
-    return verdict_on(f"{what}:{about}", result, f"{result.panel.id}.{what}", says, word, tuple(evidence), why)
+def _verdict(statement: str, result: PanelResult, says: str, word: Word, *evidence_and_why: Any) -> Verdict:
+    id = f"{result.panel.id}.{statement.partition(':')[0]}"
+    return verdict_on(statement, result, id, says, word, *evidence_and_why)
 
 
 def _against_bound(check: str, measured: Estimate, most: float, verdict: Judgement) -> Evidence:
@@ -208,7 +201,7 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
     says = f"The printed bound of {names} holds where it is not vacuous"
     about = "errors" if kind == "probability" else names
     if not judged:
-        return _verdict(result, "bound", about, says, VACUOUS, (), _why_vacuous(silent))
+        return _verdict(f"bound:{about}", result, says, VACUOUS, (), _why_vacuous(silent))
     runs = (
         "Runs that lock in to a wrong arm have linear regret up to these horizons, which the bound does not cover: "
         f"{', '.join(locked)}. "
@@ -220,7 +213,7 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
     )
     evidence = [e for of_policy in judged.values() for e in of_policy]
     says += f", up to n = {max(case.horizon for case, _ in pairs):,}"
-    return _verdict(result, "bound", about, says, together([e.verdict for e in evidence]), evidence, why)
+    return _verdict(f"bound:{about}", result, says, together([e.verdict for e in evidence]), evidence, why)
 
 
 def _why_vacuous(silent: dict[str, list[tuple[float, int | None]]]) -> str:
@@ -230,9 +223,8 @@ def _why_vacuous(silent: dict[str, list[tuple[float, int | None]]]) -> str:
         starts = [start for _, start in bounds if start is not None]
         later = f", and below 1 from a budget of {_range(starts)} on" if starts else ""
         parts.append(f"that of {name} is {_range([value for value, _ in bounds])} here{later}")
-    return (
-        f"A probability is never above 1, so these bounds say nothing: {'; '.join(parts)}. E3 has cases where they do."
-    )
+    every = "; ".join(parts)
+    return f"A probability is never above 1, so these bounds say nothing: {every}. E3 has cases where they do."
 
 
 def _range(values: Sequence[float]) -> str:
@@ -261,7 +253,7 @@ def _evident(result: PanelResult, findings: TheoryFindings) -> None:
     if max(halving) < 1:
         word = HOLDS if smaller == len(halving) else FAILS
     says = "That SHSR has the least error is evident from the upper bounds"
-    findings.verdicts.append(_verdict(result, "evident", "SHSR", says, word, (), why))
+    findings.verdicts.append(_verdict("evident:SHSR", result, says, word, (), why))
 
 
 def _plotted_rows(result: PanelResult) -> list[dict[str, Any]]:
@@ -357,7 +349,7 @@ def _growth(result: PanelResult, findings: TheoryFindings, runs: int, seed: int)
     )
     word = together([e.verdict for e in evidence])
     says = f"The regret of {name} is logarithmic in n, up to n = {horizon:,}"
-    return _verdict(result, "log", name, says, word, evidence, why)
+    return _verdict(f"log:{name}", result, says, word, evidence, why)
 
 
 def _excluded(case: Case, policy: Any) -> bool:
@@ -387,7 +379,7 @@ def _same_arm(result: PanelResult, runs: int, seed: int, findings: TheoryFinding
     word: Judgement = FAILS if differs else HOLDS
     why = f"This is arithmetic, not chance: squaring the mean gives it more weight. {'; '.join(differs)}."
     says = "The arm with the best RSSR is the arm with the best SR"
-    findings.verdicts.append(_verdict(result, "arm", "RSSR", says, word, (), why))
+    findings.verdicts.append(_verdict("arm:RSSR", result, says, word, (), why))
 
 
 #: The measurement of a statement: its kind, case, promised rate, measured rate, and the arms it is about.
@@ -417,9 +409,9 @@ def _coverage(result: PanelResult, seed: int, findings: TheoryFindings) -> None:
         pairs = [pair for check in claim.checks for pair in by_kind[check]]
         small = [evidence.verdict for evidence, unit in pairs if unit]
         why = f"{claim.why} With rewards in [0, 1] it failed in {small.count(FAILS)} of {len(small)} comparisons."
-        all_evidence = tuple(evidence for evidence, _ in pairs)
-        word = together([evidence.verdict for evidence in all_evidence])
-        findings.verdicts.append(verdict_on(claim.statement, result, claim.id, claim.says, word, all_evidence, why))
+        every = [evidence for evidence, _ in pairs]
+        word = together([evidence.verdict for evidence in every])
+        findings.verdicts.append(verdict_on(claim.statement, result, claim.id, claim.says, word, every, why))
 
 
 def _short(arm: Arm) -> str:
