@@ -14,7 +14,7 @@ from .._support import console
 from ..errors import SharpeBanditsError
 from .parser import Parser
 
-#: Every command, in the order of the help: what it does, and an example. Each has a file of its name in ``commands``.
+#: Every command, in the order of the help: what it does, and an example. They are in ``commands``.
 COMMANDS = {
     "rank": ("rank strategies, funds or assets by their recorded returns or costs",
              "prices.csv --kind prices --periods-per-year 252"),
@@ -37,8 +37,12 @@ COMMANDS = {
     "arms": ("list the arms that an experiment file can name", ""),
     "objectives": ("list the objectives that an experiment file can name", ""),
 }  # fmt: skip
-#: Commands that share a file.
-_FILES = dict.fromkeys(("panels", "policies", "arms", "objectives"), "listing")
+#: Files of commands that share one; the others have one of their name.
+_FILES = {
+    **dict.fromkeys(("panels", "policies", "arms", "objectives"), "listing"),
+    **dict.fromkeys(("rank", "compare"), "returns"),
+    "run": "reproduce",
+}
 #: Commands whose actions have their own ``--json``, or that print nothing.
 _WITHOUT_JSON = ("campaign", "serve", "demo")
 #: Exit status after Ctrl-C, as shells have it.
@@ -119,7 +123,8 @@ def parser_of(in_full: Container[str]) -> Parser:
         if name not in _WITHOUT_JSON:
             command.add_argument("--json", action="store_true", help="print JSON instead of tables")
         if name in in_full:
-            import_module(f".commands.{_FILES.get(name, name)}", __package__).add(command)
+            module = import_module(f".commands.{_FILES.get(name, name)}", __package__)
+            (getattr(module, f"add_{name}", None) or module.add)(command)
     return parser
 
 

@@ -1,1 +1,1 @@
-"""Commands of the command line, one per module: ``add`` adds the options to a parser and sets what it does."""
+"""Commands: ``add``, or ``add_run`` where several share a module, adds options to a parser and sets what it does."""

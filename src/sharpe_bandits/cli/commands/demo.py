@@ -9,32 +9,31 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from ...errors import CampaignOverError, StoreError, WaitForRewardsError, require
+from ...errors import CampaignOverError, StoreError, WaitForRewardsError
 from ...objectives import RSSR
 from ...policies import ScaleFreeUCB, SequentialHalving
+from .serve import require_libraries
 
 #: Workers per campaign.
 WORKERS = 4
-#: Campaigns: policy, arms with mean and standard deviation of a reward, other settings, seconds between decisions of
-#: a worker.
+#: Seconds between decisions of a worker.
+PAUSE = 0.1
+#: Campaigns: policy, arms with mean and standard deviation of a reward, other settings.
 CAMPAIGNS: dict[str, Any] = {
     "desks": (
         ScaleFreeUCB(L=1e-5),
         {"momentum": (0.004, 0.01), "carry": (0.0006, 0.006), "value": (0.0003, 0.009), "cash": (0.0001, 0.002)},
         {"lease": "20 seconds", "explore": 0.1},
-        0.1,
     ),
     "execution venues": (
         ScaleFreeUCB(L=0.02),
         {f"venue {k}": (0.1 + 0.05 * (k % 7), 0.5 + 0.1 * (k % 3)) for k in range(1, 13)},
         {"lease": "1 minute"},
-        0.1,
     ),
     "fund search": (
         SequentialHalving(RSSR(L=1e-5, signed=True)),
         {f"fund {k}": (0.0002 * k, 0.01) for k in range(1, 9)},
         {"horizon": 20_000},
-        0.1,
     ),
 }
 
@@ -48,12 +47,12 @@ def add(demo: argparse.ArgumentParser) -> None:
 
 def _work(url: str, token: str, name: str, stop: threading.Event) -> None:
     """Ask and tell until stopped; one decision in fifty is forgotten, and expires."""
-    _, arms, _, pause = CAMPAIGNS[name]
     from ...service.client import connect
 
+    _, arms, _ = CAMPAIGNS[name]
     campaign = connect(url, token=token).campaign(name)
     chance = random.Random()
-    while not stop.wait(chance.expovariate(1 / pause)):
+    while not stop.wait(chance.expovariate(1 / PAUSE)):
         try:
             decision = campaign.ask(worker=f"{name} worker")
             stop.wait(chance.expovariate(4.0))
@@ -66,8 +65,7 @@ def _work(url: str, token: str, name: str, stop: threading.Event) -> None:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    for library in ("fastapi", "uvicorn", "jinja2", "prometheus_client"):
-        require(library, "the demonstration", "serve")
+    require_libraries("the demonstration")
     from ...live.campaigns import Store
     from ...service.app import create_app
     from ...service.observability import configure_log
@@ -75,10 +73,10 @@ def _demo(options: argparse.Namespace) -> int:
     from ...service.server import run
 
     configure_log("error")
-    stop, token, workers = threading.Event(), fresh_token(), []
+    stop, token = threading.Event(), fresh_token()
     with tempfile.TemporaryDirectory(prefix="sharpe-bandits-demo-") as folder:
         store = Store(options.store or Path(folder) / "demo.db")
-        for name, (policy, arms, settings, _) in CAMPAIGNS.items():
+        for name, (policy, arms, settings) in CAMPAIGNS.items():
             store.campaign(name, policy=policy, arms=list(arms), seed=1, **settings)
         app = create_app(store, [Token.of("worker", WRITE, token)], visitor=Token.of("visitor", WRITE, fresh_token()))
 
@@ -86,8 +84,7 @@ def _demo(options: argparse.Namespace) -> int:
             print(f"Open {url} (Ctrl-C ends the demonstration)", flush=True)
             for name in CAMPAIGNS:
                 for _ in range(WORKERS):
-                    workers.append(threading.Thread(target=_work, args=(url, token, name, stop), daemon=True))
-                    workers[-1].start()
+                    threading.Thread(target=_work, args=(url, token, name, stop), daemon=True).start()
 
         try:
             return run(app, "127.0.0.1", options.port, started)

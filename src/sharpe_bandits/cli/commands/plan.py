@@ -14,7 +14,7 @@ from ...planning import BestArmProblem, plan
 from ...returns.table import read_returns
 from ..parser import add_options, arguments
 from . import cluster
-from . import options as data
+from . import returns as data
 
 _BY_GAP = {
     "--arms K": "number of arms, with --best-sharpe and --gap",

@@ -11,7 +11,7 @@ from typing import Any
 from ...errors import InvalidInputError
 from ...returns.replay import replay
 from ..parser import add_options, arguments
-from . import options as data
+from . import returns as data
 
 _POLICIES = {
     "--policies POLICY ...": "kind or name, with parameters as in SlidingWindowUCB:window=250,c=1 (SF-UCB, SW-SF-UCB, "

@@ -1,4 +1,4 @@
-"""``sharpe-bandits reproduce``: the paper's experiments, verdicts on its claims, and a report."""
+"""``sharpe-bandits reproduce`` and ``run``: the paper's experiments, or your own from a TOML file, and a report."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..._support import console
 from ..._support.validation import whole
 from ...errors import SharpeBanditsError
 from ...experiments import reproduction
+from ...experiments.files import name_of, read
 from ...experiments.panel import Job
 from ...experiments.reproduction import Reproduction
 from ...experiments.verdicts import conclusion
@@ -30,11 +31,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=1, help="seed of all random numbers")
     parser.add_argument("--out", type=Path, default=Path("out/paper"), help="folder for the results (out/paper)")
     cluster.add(parser)
-    parser.set_defaults(do=reproduce, resumes=True)
+    parser.set_defaults(do=_reproduce, resumes=True)
 
 
-def reproduce(options: argparse.Namespace) -> None:
-    """Run panels of the paper."""
+def _reproduce(options: argparse.Namespace) -> None:
     usual = QUICK_RUNS if options.quick else FULL_RUNS
     runs = usual if options.runs is None else whole("--runs", options.runs, 2)
     selection = panels(options.panels, options.profile)
@@ -53,10 +53,28 @@ def reproduce(options: argparse.Namespace) -> None:
             "with decisions where it leaves something open; the authors profile is the MATLAB code that the authors "
             "released. Where another reading of the text changes a verdict, the verdict says so."
         )
-    carry_out(Job(title, about, selection, runs, whole("--seed", options.seed, 0, 2**64 - 1)), options)
+    _carry_out(Job(title, about, selection, runs, whole("--seed", options.seed, 0, 2**64 - 1)), options)
 
 
-def carry_out(job: Job, options: argparse.Namespace) -> None:
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Add the file and the options of ``run``."""
+    parser.add_argument("file", type=Path, help="the experiment file")
+    parser.add_argument("--runs", type=int, help="override the file's value")
+    parser.add_argument("--seed", type=int, help="override the file's value")
+    parser.add_argument("--out", type=Path, help="folder for the results (out/ and the file's name)")
+    cluster.add(parser)
+    parser.set_defaults(do=_run, resumes=True)
+
+
+def _run(options: argparse.Namespace) -> None:
+    runs = None if options.runs is None else whole("--runs", options.runs, 2)
+    seed = None if options.seed is None else whole("--seed", options.seed, 0)
+    job = read(options.file, runs, seed)
+    options.out = options.out or Path("out") / name_of(options.file)
+    _carry_out(job, options)
+
+
+def _carry_out(job: Job, options: argparse.Namespace) -> None:
     """Run a job and print its results."""
 
     def say(text: str) -> None:

@@ -6,6 +6,7 @@ import argparse
 import ipaddress
 import os
 from pathlib import Path
+from typing import Any
 
 from ..._support.validation import positive, whole
 from ...errors import InvalidInputError, require
@@ -39,11 +40,16 @@ def add(serve: argparse.ArgumentParser) -> None:
     serve.set_defaults(do=_serve)
 
 
+def require_libraries(purpose: str) -> None:
+    """Raise if a library that serving takes is not installed."""
+    for library in ("fastapi", "uvicorn", "jinja2", "prometheus_client"):
+        require(library, purpose, "serve")
+
+
 def _serve(options: argparse.Namespace) -> int:
     from ...live.campaigns import Store
 
-    for library in ("fastapi", "uvicorn", "jinja2", "prometheus_client"):
-        require(library, "the service", "serve")
+    require_libraries("the service")
     from ...service.app import create_app
     from ...service.observability import configure_log
     from ...service.security import READ, WRITE, Token, fresh_token, read_tokens
@@ -72,15 +78,8 @@ def _serve(options: argparse.Namespace) -> int:
         lines = [f"token to read and write: {made[WRITE]}", f"token to read only:      {made[READ]}"]
     configure_log(options.log_level)
     store = Store(target, timeout=_STORE_TIMEOUT)
-    app = create_app(
-        store,
-        tokens,
-        hosts,
-        rate=options.rate,
-        token_file=options.token_file,
-        target=target,
-        modules=options.module,
-    )
+    settings: Any = {"rate": options.rate, "token_file": options.token_file, "modules": options.module}
+    app = create_app(store, tokens, hosts, target=target, **settings)
 
     def started(address: str) -> None:
         print("\n".join([f"sharpe-bandits: {address} (Ctrl-C stops it)", *lines]), flush=True)

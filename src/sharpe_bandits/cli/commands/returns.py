@@ -1,4 +1,4 @@
-"""Options for reading a file of returns or prices, shared by all commands that read one."""
+"""``sharpe-bandits rank`` and ``compare``, and the options of all commands that read a file of returns or prices."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..._support import console
+from ...returns.comparison import compare
+from ...returns.ranking import rank
 from ...returns.table import Returns, read_returns
 from ..parser import add_options, arguments, print_json
 
@@ -47,6 +49,42 @@ _BOOTSTRAP = {
     "--block ROWS": "mean block length (chosen from the data)",
     "--seed N": "seed of the bootstrap",
 }
+_COMPARE = {
+    "--against COLUMN": "compare all others with this one (all pairs, or with the best if there are many)",
+    "--by": "what to compare (sharpe; mean-risk for costs)",
+    "--aversion A": "mean that a unit of standard deviation is worth, for mean-risk",
+}
+_RANK = {
+    "--by": "criterion (sharpe; mean-risk for costs)",
+    "--aversion A": "mean that a unit of standard deviation is worth, for mean-risk",
+    "--L": "regulariser of RSSR, in units of variance per period (a tenth of the smallest variance of a column)",
+    "--trials N": "number of strategies tried, discarded ones included (number of columns)",
+    "--trials-sd SD": "standard deviation of annualised Sharpe ratios among trials (the larger of observed and chance)",
+}
+
+
+def add_compare(parser: argparse.ArgumentParser) -> None:
+    """Add what to compare with, and how to read the table."""
+    add_options(parser, compare, _COMPARE)
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write comparison.html, .csv, .json, .svg and .png")
+    add(parser)
+    add_options(parser.add_argument_group("intervals"), compare, _BOOTSTRAP)
+    parser.set_defaults(do=lambda options: _present(compare, options))
+
+
+def add_rank(parser: argparse.ArgumentParser) -> None:
+    """Add what to rank by, the number of trials, and how to read the table."""
+    full = "show all numbers: other measures with intervals, standard errors, false discovery rates"
+    add_options(parser, rank, {"--full": full})
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write ranking.html, .csv, .json, .svg and .png")
+    add_options(parser.add_argument_group("question"), rank, _RANK)
+    add(parser)
+    add_options(parser.add_argument_group("intervals"), rank, _BOOTSTRAP)
+    parser.set_defaults(do=lambda options: _present(rank, options))
+
+
+def _present(function: Callable[..., Any], options: argparse.Namespace) -> None:
+    present(function(read(options), **arguments(function, options)), options, options.out)
 
 
 def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:
@@ -73,11 +111,6 @@ def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     )
     add_options(rate, read_returns, {"--risk-free-quote": "how the rates of a series are quoted"})
     add_options(parser.add_argument_group("file format"), read_returns, _FORMAT)
-
-
-def add_bootstrap(parser: argparse.ArgumentParser, function: Callable[..., Any]) -> None:
-    """Add the confidence level of a command's results, and the settings of the bootstrap."""
-    add_options(parser.add_argument_group("intervals"), function, _BOOTSTRAP)
 
 
 def present(result: Any, options: argparse.Namespace, folder: Path | None) -> None:
