@@ -116,16 +116,16 @@ class Faulty(Local):
         storage = self._opened[1]._storage
         attempt = storage._attempt
 
-        def dies(connection: Any, work: Any, begin: str, end: str, deadline: float) -> Any:
+        def dies(connection: Any, work: Any, begin: str, end: str) -> Any:
             def cut_off(inner: Any) -> Any:
                 work(inner)
                 raise _CrashError
 
             if end != "COMMIT":
-                return attempt(connection, work, begin, end, deadline)
+                return attempt(connection, work, begin, end)
             if fault == "crash before commit":
-                return attempt(connection, cut_off, begin, end, deadline)
-            attempt(connection, work, begin, end, deadline)
+                return attempt(connection, cut_off, begin, end)
+            attempt(connection, work, begin, end)
             raise _CrashError
 
         storage._attempt = dies

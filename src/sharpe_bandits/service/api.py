@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Depends, FastAPI, HTTPException, Query, Request
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 from .._support.files import from_json
@@ -23,7 +23,6 @@ from ..policies.base import Policy, policy_from_dict
 from . import aside, models
 from .problems import MEDIA_TYPE, problem_of
 from .state import CampaignHandle, ServiceState
-from .view import View
 
 #: Campaigns on a page of the overview, and decisions in memory while they are exported.
 PAGE, _PAGE = 25, 20_000
@@ -367,9 +366,9 @@ def agent(handle: Handle) -> Response:
 @router.get(
     "/campaigns/{name}/verdict", summary="One verdict, one number, one next step", response_model=models.Verdict
 )
-def verdict(request: Request, handle: Handle) -> Response:
+def verdict(handle: Handle) -> Response:
     """Whether an arm is best, by how much, and how many more rewards decide it at the current pace and estimates."""
-    return answer(view_of(request.app, handle).to_dict()["verdict"])
+    return answer(handle.view.to_dict()["verdict"])
 
 
 @router.get(
@@ -400,18 +399,11 @@ async def evaluation(
 
 @router.get("/campaigns/{name}/view", include_in_schema=False)
 def view(
-    request: Request,
     handle: Handle,
     periods_per_year: float | None = Query(None, gt=0, le=1e6, description="to annualise Sharpe ratios"),
 ) -> Response:
     """Data of the dashboard, aggregated: its size does not grow with the campaign."""
-    return answer(view_of(request.app, handle).to_dict(periods_per_year))
-
-
-def view_of(app: FastAPI, handle: CampaignHandle) -> View:
-    """The cached view of a campaign."""
-    views: dict[str, View] = app.state.views
-    return views.setdefault(handle.reader.name, View(handle.reader))
+    return answer(handle.view.to_dict(periods_per_year))
 
 
 @router.get("/overview", include_in_schema=False)
@@ -426,7 +418,7 @@ def overview(
     entries, following = visible(request, search, after, count)
     for entry in entries:
         try:
-            summaries.append(view_of(request.app, state.handle(entry.name)).summary())
+            summaries.append(state.handle(entry.name).view.summary())
         except SharpeBanditsError as error:  # an unreadable campaign does not hide the others
             summaries.append({"name": entry.name, "policy": entry.policy, "problem": str(error)})
     return answer({"campaigns": summaries, "next": following})

@@ -83,7 +83,6 @@ def create_app(
     )
     app.state.service = state
     app.state.guard = guard = Guard(tokens, hosts, rate, visitor)
-    app.state.views = {}
     app.state.aside = Aside(store, target, modules)
     app.router.routes.extend(api.router.routes)  # a router inside the router would be searched more slowly
     dashboard.add(app)

@@ -14,6 +14,7 @@ from ..live.campaigns.status import Status
 from .group_commit import GroupCommit
 from .observability import Observer
 from .security import Token
+from .view import View
 
 #: Seconds in which a store must answer to be called ready.
 READY_SECONDS = 2.0
@@ -22,10 +23,11 @@ METRICS_CAMPAIGNS = 100
 
 
 class CampaignHandle(NamedTuple):
-    """A campaign: one object to write through group commit, and one to read without waiting for writers."""
+    """A campaign: one object to write through group commit, one to read without waiting for writers, and its view."""
 
     commits: GroupCommit
     reader: Campaign
+    view: View
 
 
 class ServiceState:
@@ -86,7 +88,8 @@ class ServiceState:
             if name not in self._handles:
                 turn = self._turn if self.store.single_writer else asyncio.Lock()
                 commits = GroupCommit(self.store.campaign(name), self._threads, turn, self._group, self.observer)
-                self._handles[name] = CampaignHandle(commits, self.store.campaign(name))
+                reader = self.store.campaign(name)
+                self._handles[name] = CampaignHandle(commits, reader, View(reader))
             return self._handles[name]
 
     async def close(self) -> None:

@@ -187,7 +187,7 @@ class Database(ABC):
         while True:
             try:
                 with self.engine.connect() as connection:
-                    return self._attempt(connection, work, begin, end, deadline)
+                    return self._attempt(connection, work, begin, end)
             except self.errors as error:
                 cause = getattr(error, "orig", error)
                 pause = self._retry_after(cause)
@@ -198,12 +198,10 @@ class Database(ABC):
                     raise (UnreadableDataError if failure == "damaged" else StoreError)(words) from error
                 time.sleep(pause)
 
-    def _attempt(
-        self, connection: sa.Connection, work: Callable[[sa.Connection], T], begin: str, end: str, deadline: float
-    ) -> T:
+    def _attempt(self, connection: sa.Connection, work: Callable[[sa.Connection], T], begin: str, end: str) -> T:
         driver = driver_of(connection)
         try:
-            self._begin(driver, begin, deadline)
+            self.send(driver, begin)
             result = work(connection)
             driver.execute(end)
             return result
@@ -213,9 +211,6 @@ class Database(ABC):
             except self.errors:  # the connection is lost
                 connection.invalidate()
             raise
-
-    def _begin(self, driver: Any, begin: str, deadline: float) -> None:
-        self.send(driver, begin)
 
     def _roll_back(self, driver: Any) -> None:
         driver.execute("ROLLBACK")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -85,16 +84,6 @@ class SQLite(Database):
         changes = ", ".join(f"{field} = ?" for field in others)
         statement = f"UPDATE {table} SET {changes} WHERE campaign = ? AND {number} = ?"
         driver.executemany(statement, [(*row[1:], campaign, row[0]) for row in rows])
-
-    def _begin(self, driver: Any, begin: str, deadline: float) -> None:
-        while True:
-            try:
-                driver.execute(begin)
-                return
-            except self.errors as error:
-                if _code(error) != _BUSY or time.monotonic() > deadline:
-                    raise
-                time.sleep(random.uniform(*_RETRY))
 
     def _roll_back(self, driver: Any) -> None:
         if driver.in_transaction:
