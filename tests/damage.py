@@ -2,7 +2,7 @@
 
 import json
 
-from sharpe_bandits._support.checksums import checksum
+from sharpe_bandits.live.agents.state import checksum
 
 
 def with_checksum(state):

@@ -46,16 +46,8 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def packed(payload: bytes, magic: bytes) -> bytes:
-    """Content of a file that is checked when it is read: what it is, a checksum, and the payload."""
+    """What :func:`write_checked` writes: what it is, a checksum, and the payload."""
     return magic + hashlib.sha256(magic + payload).digest() + payload
-
-
-def unpacked(content: bytes, magic: bytes) -> bytes | None:
-    """The payload of such a file; None if the file is damaged or something else."""
-    start = len(magic) + 32
-    payload = content[start:]
-    intact = content[:start] == magic + hashlib.sha256(magic + payload).digest()
-    return payload if intact else None
 
 
 def write_checked(path: Path, magic: bytes, payload: bytes) -> None:
@@ -68,9 +60,11 @@ def read_checked(path: Path, magic: bytes) -> bytes | None:
     if not os.path.isfile(path):  # not path.is_file(), which raises in a folder that is closed; a pipe would not end
         return None
     try:
-        return unpacked(path.read_bytes(), magic)
+        content = path.read_bytes()
     except FileNotFoundError:  # another process removed it meanwhile
         return None
+    payload = content[len(magic) + 32 :]
+    return payload if content == packed(payload, magic) else None
 
 
 def write_all(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -178,10 +178,9 @@ def check_keywords(
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        takes = [name for takes in (function, also) if takes for name in inspect.signature(takes).parameters]
-        known = [name for name in takes if name != "self"]
-        own = inspect.signature(function).parameters.values()
-        needed = [(k, p) for k, p in enumerate(own) if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+        own = inspect.signature(function).parameters
+        known = [name for name in (*own, *(inspect.signature(also).parameters if also else ())) if name != "self"]
+        needed = [name for name, p in own.items() if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
 
         @functools.wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -189,10 +188,8 @@ def check_keywords(
                 if name in elsewhere:
                     raise InvalidInputError(f"{function.__name__} takes no {name}=: {elsewhere[name]}")
                 raise unknown(f"argument of {function.__name__}", name, known)
-            missing = [
-                p.name for k, p in needed if p.name not in kwargs and (p.kind is p.KEYWORD_ONLY or k >= len(args))
-            ]
-            if missing:
+            by_place = [name for name in list(own)[: len(args)] if own[name].kind is not inspect.Parameter.KEYWORD_ONLY]
+            if missing := [name for name in needed if name not in (*kwargs, *by_place)]:
                 raise needs(function.__name__, missing)
             return function(*args, **kwargs)
 

@@ -106,34 +106,19 @@ def write(content: Content, folder: Path) -> Path:
 def page(content: Content) -> str:
     """The whole page."""
     verdicts = content.verdicts
-    readings = {other.reading: other.condition for verdict in verdicts for other in verdict.readings}
-    answer = conclusion(verdicts)[0] if verdicts else ""
     stated = [s for own in statements(verdicts).values() for s in own]
-    return document(
-        "report.html",
-        title=content.title,
-        introduction=content.introduction,
-        links=_links(content),
-        verdicts=verdicts,
-        answer=answer,
-        important=[statement for statement in stated if statement.important],
-        scorecard=statements(verdicts),
-        reasons=_reasons,
-        readings=readings,
-        groups=list(content.groups.items()),
-        judged=lambda section: [v for v in verdicts if (v.panel, v.profile) == (section.id, section.profile)],
-        tables=[(table, [[_cell(value) for value in row] for row in table.rows]) for table in content.tables],
-        summary=content.summary,
-        settings=content.facts,
-        anchor=lambda v: f"{v.panel}-{v.profile}" if v.panel else v.id,
-    )
-
-
-def _links(content: Content) -> list[tuple[str, str]]:
-    links = [("Answer", "answer"), ("Statements", "scorecard")] if content.verdicts else []
-    links += [("Summary", "summary")] if content.summary else [("Panels", "panels")]
-    links += [("Theory", "theory")] if content.tables else []
-    return [*links, ("Methods", "made")]
+    told = {
+        "answer": conclusion(verdicts)[0] if verdicts else "",
+        "important": [statement for statement in stated if statement.important],
+        "scorecard": statements(verdicts),
+        "reasons": _reasons,
+        "readings": {other.reading: other.condition for verdict in verdicts for other in verdict.readings},
+        "groups": list(content.groups.items()),
+        "judged": lambda section: [v for v in verdicts if (v.panel, v.profile) == (section.id, section.profile)],
+        "tables": [(table, [[_cell(value) for value in row] for row in table.rows]) for table in content.tables],
+        "anchor": lambda v: f"{v.panel}-{v.profile}" if v.panel else v.id,
+    }
+    return document("report.html", **{**vars(content), **told})
 
 
 def _reasons(statement: Statement) -> dict[str, str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from ..._support.checksums import checksum
 from ..._support.files import from_json
 from ..._support.plain_data import plain
 from ...errors import SharpeBanditsError, UnreadableDataError, shown
@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 #: A release that changes it reads states of this format, too.
 FORMAT = 1
 _KIND = "sharpe-bandits agent"
+
+
+def checksum(content: dict[str, Any]) -> str:
+    """A digest of JSON content, whatever its layout and whether whole numbers are written 6 or 6.0."""
+    return hashlib.sha256(json.dumps(_canonical(content), sort_keys=True).encode()).hexdigest()
+
+
+def _canonical(thing: Any) -> Any:
+    if isinstance(thing, dict):
+        return {key: _canonical(value) for key, value in thing.items()}
+    if isinstance(thing, list):
+        return [_canonical(value) for value in thing]
+    return int(thing) if isinstance(thing, float) and thing.is_integer() else thing
 
 
 def write(content: dict[str, Any]) -> str:
