@@ -24,10 +24,10 @@ NOT_POSITIVE = [0, -0.5, math.nan, math.inf, -math.inf, "1", None, True, [1.0], 
         sb.policies.ScaleFreeNPTS, sb.policies.SlidingWindowUCB, sb.policies.DiscountedUCB, sb.policies.NPTS,
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("L", NOT_POSITIVE, ids=lambda value: repr(value)[:20])
-def test_the_regulariser(make, L):
-    with pytest.raises(sb.errors.InvalidInputError, match=says("L must be a finite number above 0, got", repr(L))):
-        make(L=L)
+def test_the_regulariser(make):
+    for L in NOT_POSITIVE:
+        with pytest.raises(sb.errors.InvalidInputError, match=says("L must be a finite number above 0, got", repr(L))):
+            make(L=L)
 
 
 def test_every_policy_with_a_regulariser_is_tested_above():
@@ -158,7 +158,6 @@ def test_values_are_named_with_a_remedy(make, parts):
         (lambda: sb.simulate(sb.policies.UCB1(), PAIR, horizon=10, workers=0), ("workers must be a whole number", "0")),
         (lambda: sb.simulate(sb.policies.UCB1(), PAIR, horizon=10, chunk=0), ("chunk must be a whole number at least 1", "0")),
         (lambda: sb.simulate(sb.policies.UCB1(), PAIR, horizon=10, checkpoints=[11]), ("checkpoint", "from 1 to 10", "11")),
-        (lambda: sb.simulate(sb.policies.UCB1(), PAIR, horizon=10, source="dice"), ("source must be one of", "'dice'")),
         (lambda: sb.trace(sb.policies.UCB1(), PAIR, horizon=10, kernel="fast"), ("kernel must be one of 'auto'", "'fast'")),
         (lambda: sb.trace(sb.policies.UCB1(), PAIR, horizon=10, run=-1), ("run must be a whole number at least 0", "-1")),
         (lambda: sb.trace(sb.policies.MVTS(), PAIR, horizon=10, kernel="lazy"), ("MVTS cannot be played by the lazy kernel",)),

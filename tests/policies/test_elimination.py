@@ -105,15 +105,6 @@ def test_ties_keep_the_lowest_arms():
 
 
 @pytest.mark.parametrize("name", ["RSSR", "RSSR, rate", "Variance", "Sharpe"])
-@pytest.mark.parametrize("keep_samples", [False, True])
-def test_halving_is_the_twins(name, keep_samples):
-    objective, formula = OBJECTIVES[name]
-    policy = sb.policies.SequentialHalving(objective, keep_samples=keep_samples)
-    trace = sb.trace(policy, sb.Tape(TAPE), horizon=BUDGET)
-    assert (trace.choices.tolist(), trace.recommended) == twin.halving(formula, TAPE, BUDGET, keep_samples)
-
-
-@pytest.mark.parametrize("name", ["RSSR", "RSSR, rate", "Variance", "Sharpe"])
 def test_rejects_and_uniform_sampling_are_the_twins(name):
     objective, formula = OBJECTIVES[name]
     trace = sb.trace(sb.policies.SuccessiveRejects(objective), sb.Tape(TAPE), horizon=BUDGET)
