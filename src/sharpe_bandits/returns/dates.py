@@ -33,6 +33,9 @@ NUMBERS = {
 #: Maximum number of dates that are examined to infer their format and order.
 _LOOKED_AT = 200
 
+#: Text that is parsed without examining dates one by one.
+_ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2}(\.\d{1,6})?)?$"
+
 
 def column_of(source: Source, date: str | None, form: str | None = None) -> int | None:
     """Position of the date column: the named one; otherwise the index, or the first column, if it holds dates.
@@ -96,6 +99,9 @@ def read(
 
     if form is None and isinstance(column, pa.Array) and pa.types.is_temporal(column.type):
         return _read_arrow(name, column, place)
+    iso = _iso_dates(column) if form is None else None
+    if iso is not None:
+        return iso, [None] * len(iso)
     values = np.full(len(column), np.datetime64("NaT"), _UNIT)
     zones: list[str | None] = [None] * len(column)
     for row, cell in enumerate(plain_values(column)):
@@ -132,6 +138,22 @@ def _read_arrow(name: str, column: Any, place: Callable[[int], str]) -> tuple[np
         )
     values = column.cast(pa.timestamp(unit, zone), safe=False).to_numpy(zero_copy_only=False)
     return values.astype(f"datetime64[{unit}]"), [zone] * len(values)
+
+
+def _iso_dates(column: Any) -> np.ndarray | None:
+    """Dates of a text column that holds ISO dates throughout, with or without times, all at once; None otherwise."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not isinstance(column, pa.Array) or column.type not in (pa.string(), pa.large_string()):
+        return None
+    try:
+        if not pc.all(pc.match_substring_regex(column, _ISO), min_count=0).as_py():
+            return None
+        values = np.asarray(column.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False)).astype(_UNIT)
+    except pa.ArrowInvalid:  # such as 30 February; the caller reports where it is
+        return None
+    return None if (values < _FIRST).any() else values
 
 
 def local(dates: np.ndarray, zones: Sequence[str | None]) -> np.ndarray | None:

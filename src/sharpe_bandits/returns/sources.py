@@ -11,6 +11,7 @@ import datetime
 import io
 import itertools
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,8 +31,8 @@ MISSING_WORDS = (
 )  # fmt: skip
 #: Number of lines of a file that are examined to find where its table begins.
 _BEGINNING = 100
-#: Number of records that are turned into columns at a time.
-_BATCH = 100_000
+#: A number of a text file that is neither digits only, which may be a date, nor in need of options.
+_FRACTION = re.compile(r"-?\d*\.\d+([eE][-+]?\d+)?")
 #: Usual names of the field of prices in a table with several fields per asset, the most likely first.
 FIELDS = ("Adj Close", "Close", "PX_LAST", "PX_CLOSE", "close")
 #: Accountants write negative numbers so.
@@ -43,7 +44,10 @@ _SPREADSHEET = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 @dataclass(frozen=True)
 class Layout:
-    """How a table is laid out, as far as that cannot be inferred: options of :func:`read_returns`."""
+    """How a table is laid out, as far as that cannot be inferred: options of :func:`read_returns`.
+
+    ``plain_numbers``: whether numbers of a text file are written as Python writes them.
+    """
 
     separator: str = ","
     encoding: str = "utf-8"
@@ -51,6 +55,7 @@ class Layout:
     sheet: str | None = None
     field: str | None = None
     pivot: Sequence[str] | None = None
+    plain_numbers: bool = True
 
     def __post_init__(self) -> None:
         sign = self.separator
@@ -391,37 +396,55 @@ def joined_dates(source: Source, date: Sequence[str]) -> Source:
 
 
 def _csv(path: Path, layout: Layout) -> Source:
-    """Every column as text: types inferred from the beginning of a file could fail further down."""
+    """Every column as text, unless its first value has a fraction: other types could fail further down."""
     import pyarrow as pa
+    from pyarrow import csv as arrow
 
-    records = _records(path, layout)
-    names = [name.strip() for name in next((cells for _, cells in records if cells), [])]
+    records = ((line, cells) for line, cells in _records(path, layout) if cells)
+    line, header = next(records, (0, []))
+    names, first = [name.strip() for name in header], next(records, (0, []))[1]
     if not names:
         raise InvalidInputError(f"{str(path)!r} has no lines")
-    lines: list[int] = []
-    batches: list[list[Any]] = [[pa.array([], pa.large_string())] * len(names)]
-    while batch := list(itertools.islice(records, _BATCH)):
-        # in a file with one column an empty line is a missing value
-        table = [(line, cells or [""]) for line, cells in batch if cells or len(names) == 1]
-        if not lines and len(names) == 1:
-            _check_separator(path, layout, names[0], table[0][1] if table else [])
-        for line, cells in table:
-            if len(cells) != len(names):
+    alone = len(names) == 1  # an empty line is then a missing value
+    if alone:
+        _check_separator(path, layout, names[0], first)
+    unique, text = [f"f{k}" for k in range(len(names))], dict.fromkeys(range(len(names)), pa.large_string())
+    numeric = {k: pa.float64() for k, cell in enumerate(first[: len(names)]) if _FRACTION.fullmatch(cell)}
+    if not layout.plain_numbers or layout.field is not None or layout.pivot is not None:
+        numeric = {}
+    # a line must fit into a block; lines of data are rarely many times as long as the header
+    skip, size = line + "".join(header).count("\n"), max(2**20, 64 * sum(map(len, header)))
+    reading = arrow.ReadOptions(column_names=unique, skip_rows=skip, encoding=layout.encoding, block_size=size)
+    parsing = arrow.ParseOptions(delimiter=layout.separator, newlines_in_values=True, ignore_empty_lines=not alone)
+    for types in (text | numeric, text):  # text is needed to name what is not a number
+        converting = arrow.ConvertOptions(
+            column_types={f"f{k}": kind for k, kind in types.items()}, null_values=MISSING_WORDS
+        )
+        try:
+            table = arrow.read_csv(path, reading, parsing, converting).combine_chunks()
+            break
+        except (pa.ArrowInvalid, OSError) as error:
+            problem = brief(error)
+    else:
+        for line, cells in _records(path, layout):
+            if cells and len(cells) != len(names):
                 raise InvalidInputError(
                     f"line {line} of {str(path)!r} has {len(cells)} values, but the header has {len(names)} "
                     f"name{'s' * (len(names) > 1)}{_ragged(path, layout, cells, len(names))}"
                 )
-        lines += [line for line, _ in table]
-        batches.append(
-            [pa.array(cells, pa.large_string()) for cells in zip(*(cells for _, cells in table), strict=True)]
-        )
-    columns = [_trimmed(pa.concat_arrays(parts)) for parts in zip(*filter(None, batches), strict=True)]
-    if len(names) == 1:  # empty lines at the end of the file are not missing values
+        raise InvalidInputError(f"{str(path)!r} cannot be read as CSV ({problem})")
+
+    def place(row: int) -> str:
+        lines = (number for number, cells in _records(path, layout) if number > line and (cells or alone))
+        return f"line {next(itertools.islice(lines, row, None))}"
+
+    columns = [_trimmed(_whole(column)) for column in table.columns]
+    if alone:  # empty lines at the end of the file are not missing values
         held = len(columns[0])
         while held and not columns[0][held - 1].is_valid:
             held -= 1
         columns = [columns[0][:held]]
-    return Source(names, columns, lambda row: f"line {lines[row]}", text=True, skipped=layout.skip_rows)
+    return Source(names, columns, place, text=True, skipped=layout.skip_rows)
 
 
 def _check_separator(path: Path, layout: Layout, name: str, following: list[str]) -> None:
@@ -461,6 +484,8 @@ def _trimmed(column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if not pa.types.is_large_string(column.type):
+        return column
     cells = pc.utf8_trim_whitespace(pc.replace_substring(column, "\u2212", "-"))  # the sign of typesetters
     cells = pc.replace_substring_regex(cells, _IN_PARENTHESES, r"-\1")
     missing = pc.is_in(cells, value_set=pa.array(MISSING_WORDS, pa.large_string()))

@@ -309,7 +309,7 @@ def read_returns(
             "give risk_free_series= or benchmark=, not both: returns are evaluated against one of them"
         )
     style = notation.Notation(decimal, thousands, currency, scale == 0.01)
-    layout = sources.Layout(separator, encoding, skip_rows, sheet, field, pivot)
+    layout = sources.Layout(separator, encoding, skip_rows, sheet, field, pivot, style.plain)
     table = sources.find(source, names, layout)
     if isinstance(date, (list, tuple)):
         table = sources.joined_dates(table, date) if len(date) != 1 else table
