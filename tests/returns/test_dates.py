@@ -1,12 +1,11 @@
 """Dates of a table: which column holds them, in which form, and none that is guessed."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import sharpe_bandits as sb
 from tests.messages import says
-from tests.returns.reading import DATES, DAYS, FUND_A, FUND_B, PRICES, A, expected, prices, suggested
+from tests.returns.reading import DAYS, FUND_A, FUND_B, PRICES, A, prices, suggested
 
 
 def test_the_column_of_dates_can_be_named(tmp_path):
@@ -41,39 +40,10 @@ def test_dates_that_may_be_either_are_not_guessed():
     assert "'31/01/2020' is not a date in the format '%m/%d/%Y'; pass date_format='%d/%m/%Y'" in said
 
 
-@pytest.mark.parametrize(
-    ("form", "numbers"),
-    [
-        ("excel", [43832, 43833, 43836, 43837, 43838]),
-        ("s", [1577923200, 1578009600, 1578268800, 1578355200, 1578441600]),
-    ],
-)
-def test_dates_as_numbers(form, numbers):
-    said = suggested({"t": numbers, "A": FUND_A, "B": FUND_B})
-    assert f"date='t' and date_format={form!r}" in said
-    found = prices({"t": numbers, "A": FUND_A, "B": FUND_B}, date="t", date_format=form)
-    assert [str(d)[:10] for d in found.dates] == [str(d) for d in DATES[1:]]
-    np.testing.assert_allclose(found.values, expected(), rtol=1e-12)
-
-
 def test_days_in_a_row_as_a_spreadsheet_counts_them():
     table = {"t": [43832, 43833, 43834, 43835, 43836], "A": FUND_A, "B": FUND_B}
     assert "date='t' and date_format='excel' if it holds the dates" in suggested(table)
     assert str(prices(table, date="t", date_format="excel").dates[0])[:10] == "2020-01-03"
-
-
-@pytest.mark.parametrize(
-    "first", [[20200102, 20200103, 20200106, 20200107, 20200108], [202001, 202002, 202003, 202004, 202005], range(5)]
-)
-def test_digits_in_the_first_column_are_no_prices(first, tmp_path):
-    frame = pd.DataFrame({"when": first, **PRICES})
-    path = tmp_path / "prices.csv"
-    frame.to_csv(path, index=False)
-    for source in (frame, path):
-        with pytest.raises(sb.errors.InvalidInputError, match=r"column 'when' seems to hold .*columns="):
-            sb.read_returns(source, kind="prices", periods_per_year=252)
-    chosen = sb.read_returns(path, kind="prices", periods_per_year=252, columns=["A", "B"])
-    assert chosen.names == ("A", "B")
 
 
 def test_periods_are_dates():

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import sharpe_bandits as sb
 from tests.returns.reading import DATES, FUND_A, FUND_B, csv, expected, prices, suggested
 
 
@@ -71,14 +70,3 @@ def test_per_cent_signs():
     said = suggested({"A": ["1.5%", "0.02", "1%", "2%"]}, kind="returns", scale=0.01)
     assert "row 2 of 4" in said
     assert "other values of the column have a per cent sign" in said
-
-
-@pytest.mark.parametrize("text", ["0,00425", "1,234.5", "1.5%", "$12"])
-def test_numbers_in_other_forms_are_said_to_be_so(tmp_path, text):
-    path = tmp_path / "x.csv"
-    path.write_text(f'A;B\n0.1;"{text}"\n0.2;0.1\n0.1;0.2\n', "utf-8")
-    with pytest.raises(
-        sb.errors.InvalidInputError,
-        match=r"column 'B', line 2: .* (write it with a decimal point|is text, not a plain number; pass )",
-    ):
-        sb.read_returns(path, kind="returns", periods_per_year=252, separator=";")

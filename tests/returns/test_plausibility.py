@@ -34,11 +34,6 @@ def test_prices_are_not_returns_in_any_scale(scale, rows):
 # --- time that is not a date ------------------------------------------------------------------------------------------
 
 
-#: Days of 2018 on which New York did not trade.
-HOLIDAYS = ["2018-01-01", "2018-01-15", "2018-02-19", "2018-03-30", "2018-05-28", "2018-07-04", "2018-09-03",
-            "2018-11-22", "2018-12-05", "2018-12-25"]  # fmt: skip
-
-
 def of_days(days):
     """The days in forms that are no dates."""
     seconds = (days - pd.Timestamp("1970-01-01")) // pd.Timedelta("1s")
@@ -71,23 +66,6 @@ def test_time_that_is_no_date_is_no_strategy(what, backwards, tmp_path):
         assert read(path, columns=["A", "B"]).names == ("A", "B")
 
 
-@pytest.mark.parametrize("what", TIMES)
-def test_what_time_would_be_ranked_as(what):
-    """A year of trading days steps by 1 day, or by 3 or 4 over weekends and holidays, of some 43,000: a Sharpe ratio of
-    √252 times mean over standard deviation of these steps, 26 to 27. Only who names the column gets that."""
-    days = pd.bdate_range("2018-01-01", "2018-12-31", freq="C", holidays=HOLIDAYS)
-    steps = np.diff(days.to_numpy()).astype("timedelta64[D]").astype(float)
-    by_hand = np.sqrt(252) * steps.mean() / steps.std(ddof=1)
-    assert by_hand == pytest.approx(26.7, abs=0.1)
-    frame = prices(2, len(days))
-    frame.insert(0, "when", np.asarray(of_days(days)[what], float))
-    with pytest.raises(sb.errors.InvalidInputError, match="column 'when' seems to hold"):
-        sb.rank(frame, kind="prices", periods_per_year=252, replications=50)
-    named = sb.rank(frame, kind="prices", periods_per_year=252, replications=50, columns=["when", "A", "B"])
-    assert named.columns[0].name == "when"
-    assert named.columns[0].annual_sharpe == pytest.approx(by_hand, rel=0.02)
-
-
 @pytest.mark.parametrize("step", ["W", "MS", "QS", "YS"])
 def test_spreadsheet_dates_at_other_frequencies(step):
     days = pd.date_range("2000-01-01", periods=20, freq=step)
@@ -102,32 +80,6 @@ def test_prices_are_no_time():
 
 
 # --- rows that run backwards ------------------------------------------------------------------------------------------
-
-
-def rising(sharpe, volatility):
-    """Daily prices of a year whose annualised Sharpe ratio and volatility are exactly these."""
-    z = np.random.default_rng(0).normal(size=252)
-    z = (z - z.mean()) / z.std(ddof=1)
-    returns = volatility / np.sqrt(252) * (z + sharpe / np.sqrt(252))
-    return pd.DataFrame({"A": 100 * np.cumprod([1, *(1 + returns)]), "B": prices(1, 253)["A"]})
-
-
-def test_what_prices_would_be_backwards(tmp_path):
-    """Read backwards, a return r is 1/(1 + r) - 1, about r² - r: a Sharpe ratio S becomes the volatility less S. Prices
-    of +0.94 would be ranked at -0.65 with a volatility of 29%; they are refused, with columns= too."""
-    frame = rising(0.94, 0.29)
-    mirrored = sb.rank(frame[::-1], kind="prices", periods_per_year=252, replications=50)
-    assert mirrored["A"].annual_sharpe == pytest.approx(0.29 - 0.94, abs=0.01)
-    frame.insert(0, "Date", [day.strftime("%d/%m/%Y") for day in pd.bdate_range("2018-01-01", periods=253)])
-    path, turned = tmp_path / "prices.csv", tmp_path / "turned.csv"
-    frame.to_csv(path, index=False)
-    frame[::-1].to_csv(turned, index=False)
-    options = {"kind": "prices", "periods_per_year": 252, "replications": 50}
-    assert sb.rank(path, columns=["A", "B"], **options)["A"].annual_sharpe == pytest.approx(0.94)
-    with pytest.raises(sb.errors.InvalidInputError, match="the newest come first: returns would run backwards"):
-        sb.rank(turned, columns=["A", "B"], **options)
-    read_as_said = sb.rank(turned, columns=["A", "B"], date_format="%d/%m/%Y", unsorted="sort", **options)
-    assert read_as_said["A"].annual_sharpe == pytest.approx(0.94)
 
 
 @pytest.mark.parametrize("form", ["%d/%m/%Y", "%m/%d/%Y", "%d-%b-%Y", "%b %d, %Y", "%Y%m%d"])
@@ -258,15 +210,6 @@ def test_volumes_by_their_name(name):
     assert read(frame, columns=["A", "B"]).remarks == ()
 
 
-def test_a_bar_is_one_asset():
-    close = prices(1)["A"]
-    bars = pd.DataFrame({"Open": close, "High": close * 1.01, "Low": close * 0.99, "Close": close})
-    with pytest.raises(
-        sb.errors.InvalidInputError, match=r"seem to belong to one asset; .*columns=\['Close'\] for this one"
-    ):
-        read(bars)
-
-
 @pytest.mark.parametrize("name", ["log_ret", "logret", "LogReturns", "AAPL_log", "ln_return"])
 def test_logarithmic_returns_by_their_name(name):
     x = {name: np.random.default_rng(0).normal(0, 0.01, 100)}
@@ -340,19 +283,6 @@ def test_remarks_stand_on_top(tmp_path):
         result.report(tmp_path / "out")
         text = (tmp_path / "out" / page).read_text()
         assert text.index("Check: column") < text.index('class="lead"')
-
-
-@pytest.mark.parametrize(
-    ("step", "per_year", "said"),
-    [("W", 252, True), ("W", 52, False), ("D", 52, True), ("D", 365, False), ("M", 12, False), ("M", 4, True)],
-)
-def test_a_wrong_number_of_periods_is_remarked_on(step, per_year, said):
-    days = {"W": 7, "D": 1, "M": 30.4}[step]
-    start = np.datetime64("2015-01-01")
-    dates = [str(start + np.timedelta64(round(k * days), "D")) for k in range(200)]
-    table = {"date": dates, "A": np.random.default_rng(0).normal(0, 0.01, 200)}
-    remarks = sb.read_returns(table, kind="returns", periods_per_year=per_year).remarks
-    assert any(f"periods_per_year={per_year}, but" in remark for remark in remarks) == said
 
 
 def test_a_hole_in_the_calendar_is_remarked_on():

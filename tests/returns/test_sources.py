@@ -213,25 +213,6 @@ def test_a_preamble_with_empty_lines(preamble, lines, tmp_path):
     np.testing.assert_allclose(prices(path, skip_rows=lines).values, expected(), rtol=1e-12)
 
 
-def test_yfinance_frames_and_their_files(tmp_path):
-    columns = pd.MultiIndex.from_product([["Close", "Volume"], ["A", "B"]], names=["Price", "Ticker"])
-    frame = pd.DataFrame(
-        np.column_stack([FUND_A, FUND_B, FUND_B, FUND_A]), index=pd.DatetimeIndex(DATES, name="Date"), columns=columns
-    )
-    assert "pass field='Close'" in suggested(frame)
-    np.testing.assert_allclose(prices(frame, field="Close").values, expected(), rtol=1e-12)
-    swapped = frame.swaplevel(axis=1)
-    np.testing.assert_allclose(prices(swapped, field="Close").values, expected(), rtol=1e-12)
-    path = tmp_path / "yf.csv"
-    frame.to_csv(path)
-    assert "pass field='Close'" in suggested(path)
-    found = prices(path, field="Close")
-    assert found.names == ("A", "B")
-    np.testing.assert_allclose(found.values, expected(), rtol=1e-12)
-    with pytest.raises(sb.errors.UnknownNameError, match="no field is called 'Open'"):
-        prices(path, field="Open")
-
-
 def test_an_empty_line_of_a_single_column_is_a_gap(tmp_path):
     path = tmp_path / "one.csv"
     path.write_text("A\n0.01\n\n0.02\n-0.01\n0.03\n\n\n")

@@ -39,13 +39,6 @@ def test_returns_are_kept_as_they_are_and_nothing_else_is_touched():
         found.values[0, 0] = 1.0
 
 
-def test_dates_at_another_frequency_are_remarked_on():
-    monthly = pd.DataFrame({"A": A}, index=pd.date_range("2020-01-01", periods=4, freq="MS"))
-    assert prices(monthly, periods_per_year=12).remarks == ()
-    (remark,) = prices(monthly).remarks
-    assert remark.startswith("periods_per_year=252, but according to its dates the table has 12.2 rows per year; pass")
-
-
 BAD_CSV = {
     "text": (CSV.replace("99.0,60.0", "99.0,sixty"), ("column 'B', line 4 (2020-01-06): 'sixty' is text, not a",)),
     "thousands": (CSV.replace("110.0", '"1,100"'), ("column 'A', line 3 (2020-01-03): '1,100' is text",)),

@@ -437,7 +437,10 @@ class BestArmProblem:
 
     def _called(self, numbers: Iterable[int], what: str = "") -> str:
         values, errors = self.values, np.zeros(self.K) if self.errors is None else self.errors
-        return " and ".join(f"{self.names[k]} ({what}{_with_error(values[k], errors[k])})" for k in numbers)
+        # an estimate has the digits that its standard error leaves
+        pairs = zip(values, errors, strict=True)
+        shown = [f"{v:{in_digits(e)}} ± {e:{in_digits(e)}}" if e else f"{v:.4g}" for v, e in pairs]
+        return " and ".join(f"{self.names[k]} ({what}{shown[k]})" for k in numbers)
 
     def _listed(self) -> str:
         """The values, with repeats counted: ``1, 0.7 ×7``."""
@@ -466,11 +469,6 @@ class BestArmProblem:
 def _at_least_two(count: int, what: str) -> None:
     if count < 2:
         raise InvalidInputError(f"a best arm is chosen among at least 2 arms, got {count} {what}")
-
-
-def _with_error(value: float, se: float) -> str:
-    """A value as given, or an estimate with the digits that its standard error leaves."""
-    return f"{value:{in_digits(se)}} ± {se:{in_digits(se)}}" if se else f"{value:.4g}"
 
 
 def _judged(

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import itertools
+from typing import Literal
 
 import numpy as np
 
 from ..errors import InvalidInputError, listed, shown
 from . import dates as dates_of
 from .draft import Draft, counted
-from .options import Constant, Duplicates, Kind, Missing, TimeZones, Unsorted
 
+#: What the numbers of a table are.
+Kind = Literal["prices", "returns", "log-returns", "price-relatives", "cumulative-returns", "pnl"]
+#: How missing values, rows with the same date, rows out of order, several time zones and constant columns are handled.
+Missing = Literal["error", "drop", "fill", "keep"]
+Duplicates = Literal["error", "first", "last"]
+Unsorted = Literal["error", "sort"]
+TimeZones = Literal["error", "utc"]
+Constant = Literal["error", "drop"]
 #: Returns that differ by at most this are constant: those of evenly growing prices differ by rounding errors.
 CONSTANT = 1e-14
-#: Larger returns are rejected, since their powers could overflow.
+#: Larger returns are rejected.
 _LARGEST = 1e9
 #: Maximum number of columns named in a note on missing values.
 _NAMED = 5
@@ -112,11 +120,8 @@ def _refuse(draft: Draft, bad: np.ndarray, problem: str) -> None:
         raise InvalidInputError(f"{draft.where(row, column)}: {problem.format(draft.values[row, column])}")
 
 
-def check_finite(draft: Draft) -> None:
-    _refuse(draft, np.isinf(draft.values), "{} is not finite; correct it")
-
-
 def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
+    _refuse(draft, np.isinf(draft.values), "{} is not finite; correct it")
     gaps = np.isnan(draft.values)
     if not gaps.any():
         return
@@ -197,6 +202,11 @@ def convert(draft: Draft, scale: float | None, kind: Kind, capital: float | None
         draft.notes.append(f"divided profits and losses by a capital of {capital:,.10g}")
     else:
         rescale(draft, scale, kind)
+    # powers of larger ones could overflow
+    _refuse(
+        draft, ~(np.abs(draft.values) <= _LARGEST) & ~np.isnan(draft.values), "a return of {:g} is too large to be "
+        "plausible or to compute with; correct it, or choose other columns=",
+    )  # fmt: skip
 
 
 def make_returns(draft: Draft) -> None:
@@ -247,14 +257,6 @@ def rescale(draft: Draft, scale: float | None, kind: Kind) -> None:
             "capital="
         )
     raise InvalidInputError(f"{draft.where(row, column)}: a return of {value:g} is {what}; {'; '.join(remedies)}")
-
-
-def check_moderate(draft: Draft) -> None:
-    """Raise if a return is so large that powers of returns could overflow."""
-    _refuse(
-        draft, ~(np.abs(draft.values) <= _LARGEST) & ~np.isnan(draft.values), "a return of {:g} is too large to be "
-        "plausible or to compute with; correct it, or choose other columns=",
-    )  # fmt: skip
 
 
 def check_enough(draft: Draft, kind: Kind) -> None:

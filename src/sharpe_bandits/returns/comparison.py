@@ -29,12 +29,11 @@ from ..report.reported import Reported
 from . import statistics
 from .cleaning import one_at_a_time
 from .draft import counted
-from .options import ANNUAL_OR_PER_PERIOD
 from .pairwise import Difference, pairwise_tests
 from .ranked import SHOWN
 from .ranking import CSCV_BLOCKS
 from .resampling import arch_bootstrap, block_length, check_block
-from .table import Returns, read_returns, table_of
+from .table import ANNUAL_OR_PER_PERIOD, Returns, read_returns, table_of
 from .yardstick import JudgedBy, Yardstick
 
 #: Up to this many columns, all pairs are compared; with more, the best column is compared with every other.
@@ -93,10 +92,13 @@ class Comparison(Reported):
         level = 1 - self.confidence
         sentences = [self._sentence(self.differences[0])]
         if len(self.differences) > 1:
+            columns, family = len(self.returns.names), f"{len(self.differences):,} comparisons"
+            if self.against is None and columns > ALL_PAIRS:
+                family = f"all {columns * (columns - 1) // 2:,} pairs, since the best column is known only afterwards"
             clear = sum(d.p_corrected <= level for d in self.differences)
             sentences.append(
                 f"{clear} of {len(self.differences)} differences are significant at the {level:.0%} level after "
-                f"correcting for {self._family}; {sum(d.p <= level for d in self.differences)} without the correction."
+                f"correcting for {family}; {sum(d.p <= level for d in self.differences)} without the correction."
             )
         if self.confidence_set:
             more = f" and {len(self.included) - SHOWN} more" * (len(self.included) > SHOWN)
@@ -118,13 +120,6 @@ class Comparison(Reported):
         if self.pbo is not None:
             sentences.append(f"The probability of backtest overfitting is {self.pbo:.0%}.")
         return " ".join(sentences)
-
-    @property
-    def _family(self) -> str:
-        columns = len(self.returns.names)
-        if self.against is not None or columns <= ALL_PAIRS:
-            return f"{len(self.differences):,} comparisons"
-        return f"all {columns * (columns - 1) // 2:,} pairs, since the best column is known only afterwards"
 
     def _sentence(self, d: Difference) -> str:
         form, several = self._form, len(self.differences) > 1
@@ -281,7 +276,13 @@ def compare(
         superior = {kind: (p * replications + 1) / (replications + 1) for kind, p in superior.items()}
         pbo = statistics.backtest_overfitting(common, yardstick.value, CSCV_BLOCKS)
     differences.sort(key=lambda d: (d.p_corrected, d.p, -abs(d.difference)))
-    remarks = (*(returns.losses(rate) if yardstick.aversion is None else ()), *_too_short(x), *returns.remarks)
+    rows = int(returns.counts.min())
+    few = (
+        f"{rows} rows are too few for the p-values and intervals of differences, which are too small and too narrow; "
+        f"trust them from {TRUSTED} rows on"
+    )
+    losses = returns.losses(rate) if yardstick.aversion is None else ()
+    remarks = (*losses, *([few] if rows < TRUSTED else []), *returns.remarks)
     return Comparison(
         tuple(differences), against, confidence_set, superior, pbo, len(common), float(confidence), replications, block,
         rows_of_block, seed, rate, remarks, "sharpe" if yardstick.aversion is None else "mean-risk", float(aversion),
@@ -315,16 +316,6 @@ def listed_pairs(values: np.ndarray, against: int | None) -> tuple[list[tuple[in
     if len(order) <= ALL_PAIRS:
         return list(combinations(order, 2)), False
     return [(order[0], k) for k in order[1:]], True
-
-
-def _too_short(x: np.ndarray) -> tuple[str, ...]:
-    rows = int((~np.isnan(x)).sum(axis=0).min())
-    if rows >= TRUSTED:
-        return ()
-    return (
-        f"{rows} rows are too few for the p-values and intervals of differences, which are too small and too narrow; "
-        f"trust them from {TRUSTED} rows on",
-    )
 
 
 def _confidence_set(losses: np.ndarray, names: Sequence[str], how: dict[str, Any]) -> dict[str, float]:

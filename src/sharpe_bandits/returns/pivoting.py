@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInputError, unknown
+from .cleaning import Duplicates
 from .dates import holds_dates, some_of
-from .options import Duplicates
 from .plausibility import FORMATS, time_of
 from .sources import Layout, Source, plain_values
 

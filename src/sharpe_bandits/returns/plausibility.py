@@ -15,8 +15,8 @@ import numpy as np
 from .._support.validation import is_number
 from ..errors import InvalidInputError
 from . import dates as dates_of
+from .cleaning import Kind
 from .draft import Draft
-from .options import Kind
 from .sources import Source
 from .statistics import autocorrelation, by_column
 

@@ -85,33 +85,29 @@ def past_their_pilot(policies: list[Policy], rows: int, columns: int) -> tuple[l
     A policy with fewer rows than columns left after its pilot phase counts as not getting past it.
     """
 
-    def too_short(policy: Policy, horizon: int) -> bool:
+    def plays(policy: Policy, horizon: int) -> bool:
         try:
             policy.check_horizon(horizon, columns)
         except BudgetTooSmallError:
-            return True
-        return False
+            return False
+        return True
 
-    of_regret = [policy for policy in policies if policy.minimises_regret]
-    never = [p for p in of_regret if not too_short(p, rows) and too_short(p, rows - columns)]
-    late = [p for p in of_regret if p not in never and not too_short(p, rows) and too_short(p, rows // 2)]
+    able = [policy for policy in policies if policy.minimises_regret and plays(policy, rows)]
+    never = [policy for policy in able if not plays(policy, rows - columns)]
+    late = [policy for policy in able if policy not in never and not plays(policy, rows // 2)]
     remedy = "give fewer columns with columns=, or more rows"
     if len(never) == len(policies):
         raise InvalidInputError(
             f"{columns:,} columns are too many for {rows:,} rows: {_named(never)} would reach the end of the table "
             f"while still trying all of them; {remedy}"
         )
-    remarks = []
-    if never:
-        remarks.append(
-            f"left out {_named(never)}: trying all {columns:,} columns often enough takes nearly all of the {rows:,} "
-            f"rows; {remedy}"
-        )
-    if late:
-        remarks.append(
-            f"{_named(late)} spends more than half of the {rows:,} rows on trying all {columns:,} columns; {remedy}"
-        )
-    return [policy for policy in policies if policy not in never], remarks
+    remarks = {
+        f"left out {_named(never)}: trying all {columns:,} columns often enough takes nearly all of the {rows:,} "
+        "rows": never,
+        f"{_named(late)} spends more than half of the {rows:,} rows on trying all {columns:,} columns": late,
+    }
+    played = [policy for policy in policies if policy not in never]
+    return played, [f"{words}; {remedy}" for words, which in remarks.items() if which]
 
 
 def _named(policies: Iterable[Policy]) -> str:

@@ -190,10 +190,8 @@ class Ranking(Reported):
             text += "resamples. "
         text += f"The annualised {self.ratio_words} of {first.name} is {first.annual_sharpe:z.2f}"
         if first.autocorrelated:
-            text += (
-                f" (Lo's, which allows for the autocorrelation found, {_p_value(first.autocorrelation_p)}: "
-                f"{first.adjusted_sharpe:z.2f})"
-            )
+            p = "p < 0.001" if first.autocorrelation_p < 0.001 else f"p = {first.autocorrelation_p:.3f}"
+            text += f" (Lo's, which allows for the autocorrelation found, {p}: {first.adjusted_sharpe:z.2f})"
         if self.trials > 1:
             text += (
                 f"; the expected maximum of {self.trials} trials without skill is "
@@ -406,10 +404,6 @@ def _confidence_in(name: str, c: Ranked) -> str:
 
 def _lo(c: Ranked) -> str:
     return f"{c.annual_sharpe_robust:z.2f} [{c.annual_sharpe_robust_low:z.2f}, {c.annual_sharpe_robust_high:z.2f}]"
-
-
-def _p_value(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def _probability(p: float) -> str:

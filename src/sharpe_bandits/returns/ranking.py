@@ -27,10 +27,9 @@ from ..objectives import RSSR, Objective, Statistics, usual_regulariser
 from ..results.metrics import normal_half_width, wilson
 from . import statistics
 from .measures import Measure, measures
-from .options import ANNUAL_OR_PER_PERIOD
 from .ranked import Ranked, Ranking
 from .resampling import LEAST_FOR_BLOCKS, block_length, check_block, counts_of, resampled_moments, resampled_paths
-from .table import Returns, read_returns, table_of
+from .table import ANNUAL_OR_PER_PERIOD, Returns, read_returns, table_of
 from .yardstick import Criterion, CriterionName, Yardstick, criterion
 
 #: Blocks of rows for the probability of backtest overfitting.
@@ -216,22 +215,18 @@ def rank(
         )
         for k in order
     )  # fmt: skip
+    rows = int(counts.min())
+    few = f"{rows} returns are too few for intervals and confidences: trust them from {LEAST_FOR_BLOCKS} rows on"
+    losses = returns.losses(rate) if objective.rewards_risk_of_losses else ()
     common = x[~np.isnan(x).any(axis=1)]
     measurable = x.shape[1] > 1 and len(common) >= 2 * CSCV_BLOCKS
     return Ranking(
         columns, name, objective, L, statistics.per_year(rate, q), rate, float(confidence), replications, block,
         seed, selection, trials_sd, error,
-        (*(returns.losses(rate) if objective.rewards_risk_of_losses else ()), *_too_short(returns), *returns.remarks),
+        (*losses, *([few] if rows < LEAST_FOR_BLOCKS else []), *returns.remarks),
         statistics.backtest_overfitting(common, Yardstick(rate).value, CSCV_BLOCKS) if measurable else None,
         full, returns, float(aversion),
     )  # fmt: skip
-
-
-def _too_short(returns: Returns) -> tuple[str, ...]:
-    rows = int(returns.counts.min())
-    if rows >= LEAST_FOR_BLOCKS:
-        return ()
-    return (f"{rows} returns are too few for intervals and confidences: trust them from {LEAST_FOR_BLOCKS} rows on",)
 
 
 def _anytime_interval(

@@ -32,7 +32,6 @@ from . import statistics
 from .dates import in_words
 from .decisions import costs_of
 from .draft import counted
-from .options import ANNUAL_OR_PER_PERIOD
 from .players import chosen_policies, past_their_pilot
 from .playing import (
     ALL,
@@ -50,7 +49,7 @@ from .playing import (
     play,
 )
 from .resampling import block_length, check_block
-from .table import Returns, read_returns, table_of
+from .table import ANNUAL_OR_PER_PERIOD, Returns, read_returns, table_of
 from .yardstick import Yardstick
 
 #: Number of standard errors beyond which a difference is called clear.

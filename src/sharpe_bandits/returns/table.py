@@ -14,10 +14,15 @@ from ..errors import InvalidInputError, listed, shown
 from ..policies.base import Direction
 from . import cleaning, notation, plausibility, sources
 from . import dates as dates_of
+from .cleaning import Constant, Duplicates, Kind, Missing, TimeZones, Unsorted
 from .draft import Draft, counted, drafted
-from .options import Constant, Duplicates, Kind, Missing, Quote, TimeZones, Unsorted
 from .pivoting import pivoted
 from .statistics import LARGEST_RATE, per_period, risk_free_rate
+
+#: Why functions for returns take no ``risk_free``: policies and objectives have one, per round.
+ANNUAL_OR_PER_PERIOD = "pass annual_risk_free=, the annual rate (0.02 for 2%), or risk_free_per_period="
+#: How a series of risk-free rates is quoted.
+Quote = Literal["per-period", "annual", "per-period-percent", "annual-percent"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +116,12 @@ class Returns:
             return ()
         best = int(means.argmax())
         hurdle = "0" if self.hurdle is None and rate == 0 else "the hurdle"
-        which, order = f"the mean return is below {hurdle}, by", ""
+        which, order = f"the mean return is below {hurdle}", ""
         if len(means) > 1:
-            which = f"every mean return is below {hurdle}, the largest, of {shown(self.names[best])}, by"
+            which = f"every mean return is below {hurdle}, the largest, of {shown(self.names[best])}"
             order = ", so do not choose by it: of two columns with the same loss the riskier one ranks higher"
         return (
-            f"{which} {-means[best]:.4g} per period. Below it a Sharpe ratio rewards volatility{order}. To judge by "
+            f"{which}, by {-means[best]:.4g} per period. Below it a Sharpe ratio rewards volatility{order}. To judge by "
             f"mean less risk, {remedy}; for costs with a minus sign, leave out the sign and pass direction='min'",
         )
 
@@ -332,7 +337,6 @@ def read_returns(
     cleaning.date_rows(draft, missing, timezones)
     cleaning.order_rows(draft, unsorted)
     cleaning.single_rows(draft, duplicates)
-    cleaning.check_finite(draft)
     cleaning.close_gaps(draft, missing, kind)
     prices, named = draft.values if kind == "prices" else None, draft.names
     plausibility.refuse_levels(draft, kind, costs)
@@ -340,7 +344,6 @@ def read_returns(
         draft.values = 0.0 - draft.values
         draft.notes.append("took the numbers as costs")
     cleaning.convert(draft, scale, kind, capital)
-    cleaning.check_moderate(draft)
     cleaning.check_enough(draft, kind)
     cleaning.check_variation(draft, constant)
     if prices is not None:
