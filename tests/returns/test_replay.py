@@ -209,7 +209,7 @@ def test_numbers_come_as_plain_data(daily):
     back = json.loads(json.dumps(played.to_dict(), allow_nan=False))
     assert back["players"][0]["annual_sharpe"] == played["SF-TS"].annual_sharpe
     assert back["players"][0]["shares"] == played["SF-TS"].shares
-    rows = played.rows()
+    rows = played.table.records()
     assert len(rows) == 4 * (len(NUMBERS) + 4)
     found = {(r["player"], r["metric"], r["column"]): r for r in rows}
     assert found["SF-TS", "share", "b"]["value"] == played["SF-TS"].shares["b"]

@@ -112,24 +112,6 @@ class Plan(Reported):
     def years(self, rounds: float) -> float:
         return rounds / self.problem.periods_per_year
 
-    def rows(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "policy": p.policy,
-                "stage": p.stage,
-                "budget": p.budget,
-                "years": self.years(p.budget),
-                "runs": p.runs,
-                "wrong": p.wrong,
-                "error": p.error.mean,
-                "se": p.error.se,
-                "low": p.error.low,
-                "high": p.error.high,
-                "loss": p.loss,
-            }
-            for p in self.points
-        ]
-
     def to_dict(self) -> dict[str, Any]:
         at_once = self.periods_at_once
         return {
@@ -139,7 +121,7 @@ class Plan(Reported):
             "target": self.target,
             "needs": [self._need(need) for need in self.needs],
             "periods_if_all_arms_are_seen": at_once and vars(at_once),
-            "points": self.rows(),
+            "points": self.table.records(),
             "seed": self.seed,
             "runs": self.runs,
             "max_budget": self.max_budget,
@@ -159,7 +141,13 @@ class Plan(Reported):
 
     @property
     def table(self) -> Table:
-        return Table.of(self.rows())
+        rows = []
+        for p in self.points:
+            error, years = p.error, self.years(p.budget)
+            simulated = [p.policy, p.stage, p.budget, years, p.runs, p.wrong]
+            rows.append([*simulated, error.mean, error.se, error.low, error.high, p.loss])
+        heads = ["policy", "stage", "budget", "years", "runs", "wrong", "error", "se", "low", "high", "loss"]
+        return Table(heads, rows)
 
     def __repr__(self) -> str:
         from . import words

@@ -78,8 +78,9 @@ def refuse(source: Source, table: Draft, kind: Kind, chosen: bool) -> None:
         if kind == "prices":
             _refuse_several_of_one_asset(table.names)
     if table.dates is None:
+        taken = set(table.names)
         for name, column in zip(source.names, source.columns, strict=True):
-            if name not in table.names:
+            if name not in taken:
                 _refuse_backwards(table, name, column)
 
 

@@ -280,7 +280,16 @@ class Replay(Reported):
 
     @property
     def table(self) -> Table:
-        return Table.of(self.rows())
+        table = []
+        for p in self.players:
+            names = COST_NUMBERS if self.yardstick.costs else {key: key for key in NUMBERS}
+            numbers = [(name, "", key, getattr(p, key)) for key, name in names.items()]
+            numbers += [("share", name, f"share of {name}", share) for name, share in p.shares.items()]
+            for metric, column, key, value in numbers:
+                over_runs = [p.sd_over_runs.get(key, ""), *p.band.get(key, ("", ""))]
+                table.append([p.name, p.kind, p.runs, metric, column, value, *over_runs])
+        heads = ["player", "kind", "runs", "metric", "column", "value", "sd_over_runs", "low_of_runs", "high_of_runs"]
+        return Table(heads, table)
 
     def rules(self) -> dict[str, str]:
         return {player.name: player.rule for player in self.players}
@@ -338,19 +347,6 @@ class Replay(Reported):
         if others:
             rows.append((f"{len(others)} others", [sum(p.shares[name] for name in others) for p in players]))
         return ["share of time in", *(p.name for p in players)], rows
-
-    def rows(self) -> list[dict[str, Any]]:
-        table = []
-        for p in self.players:
-            names = COST_NUMBERS if self.yardstick.costs else {key: key for key in NUMBERS}
-            numbers = [(name, "", key, getattr(p, key)) for key, name in names.items()]
-            numbers += [("share", name, f"share of {name}", share) for name, share in p.shares.items()]
-            for metric, column, key, value in numbers:
-                low, high = p.band.get(key, ("", ""))
-                over = {"sd_over_runs": p.sd_over_runs.get(key, ""), "low_of_runs": low, "high_of_runs": high}
-                fixed = {"player": p.name, "kind": p.kind, "runs": p.runs, "metric": metric, "column": column}
-                table.append({**fixed, "value": value, **over})
-        return table
 
     def to_dict(self) -> dict[str, Any]:
         apart = ("players", "dates", "annual_sharpes", "remarks", "returns", "yardstick")

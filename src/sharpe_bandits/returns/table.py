@@ -121,8 +121,8 @@ class Returns:
             which = f"every mean return is below {hurdle}, the largest, of {shown(self.names[best])}"
             order = ", so do not choose by it: of two columns with the same loss the riskier one ranks higher"
         return (
-            f"{which}, by {-means[best]:.4g} per period. Below it a Sharpe ratio rewards volatility{order}. To judge by "
-            f"mean less risk, {remedy}; for costs with a minus sign, leave out the sign and pass direction='min'",
+            f"{which}, by {-means[best]:.4g} per period. Below it a Sharpe ratio rewards volatility{order}. To judge "
+            f"by mean less risk, {remedy}; for costs with a minus sign, leave out the sign and pass direction='min'",
         )
 
     @property
