@@ -42,20 +42,6 @@ def test_values_by_hand(objective, value):
     assert objective_from_dict(objective.to_dict()) == objective
 
 
-def test_every_objective_is_tested_above():
-    two_moments = {"RSSR", "Sharpe", "IsraelsenSharpe", "SharpeLike", "Variance", "MeanVariance", "MeanRisk", "Mean"}
-    assert set(sb.objectives.__all__) == two_moments | {
-        "Sortino",
-        "Omega",
-        "CVaR",
-        "LogGrowth",
-        "Adjusted",
-        "InformationRatio",
-        "Objective",
-        "Statistics",
-    }
-
-
 def test_best_rssr_is_not_always_best_sharpe():
     """docs/evidence/reading-the-paper.md: at L = 0.75 RSSR prefers arm 1 of the ten and SR arm 3 (counted from 1)."""
     assert int(np.argmax(sb.RSSR(L=0.75).value(Statistics(mean=MEANS, variance=VARIANCES)))) == 0

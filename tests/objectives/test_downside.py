@@ -1,4 +1,4 @@
-"""Omega, CVaR and log growth: true values by brute force, estimates by hand, the same choices live and simulated."""
+"""Omega, CVaR, log growth and Sortino: true values by brute force, estimates by hand, the same choices live and simulated."""
 
 import math
 
@@ -19,7 +19,10 @@ ARMS = [
     (sb.Beta(2, 3), stats.beta(2, 3), 0, 1),
     (sb.arms.TruncatedNormal(0.5, 1.0, 0.0, 2.0), stats.truncnorm(-0.5, 1.5, 0.5, 1.0), 0, 2),
 ]
-GOALS = [Omega(L=0.05, threshold=0.4), LogGrowth(fraction=0.5), CVaR(alpha=0.1), CVaR(alpha=0.6)]
+GOALS = [
+    Omega(L=0.05, threshold=0.4), LogGrowth(fraction=0.5), CVaR(alpha=0.1), CVaR(alpha=0.6),
+    sb.Sortino(L=0.05, target=-0.3), sb.Sortino(L=0.05, target=0.2), sb.Sortino(L=0.05, target=1.4),
+]  # fmt: skip
 NORMAL = stats.norm.ppf((np.arange(50) + 0.5) / 50)
 REWARDS = [1.0, -0.5, 0.25, 0.0, 2.0]
 
@@ -31,6 +34,9 @@ def by_brute_force(objective, x, p):
         above, below = x - objective.threshold, objective.threshold - x
         gains, losses = ((p * np.maximum(part, 0)).sum() for part in (above, below))
         return 1 + (gains - losses) / (objective.L + losses)
+    if isinstance(objective, sb.Sortino):
+        shortfall = (p * np.maximum(objective.target - x, 0) ** 2).sum()
+        return (mean - objective.target) / np.sqrt(objective.L + shortfall)
     if isinstance(objective, LogGrowth):
         return (p * np.log1p(objective.fraction * x)).sum()
     worst = np.minimum(np.cumsum(p), objective.alpha)

@@ -14,26 +14,6 @@ def test_a_policy_is_what_its_repr_says(policy):
     assert "None" not in repr(policy)
 
 
-@pytest.mark.parametrize(
-    ("policy", "name"),
-    [
-        (sb.UCBVV(), "UCB-VV"),
-        (sb.UCBSRLike(L=1.0), "UCB-SR-like"),
-        (sb.UCBRSSR(L=1.0), "UCB-RSSR"),
-        (sb.policies.UUCB(epsilon0=1.0), "U-UCB"),
-        (sb.policies.GRAUCB(), "GRA-UCB"),
-        (sb.policies.ModifiedGRAUCB(L=1.0), "Modified-GRA-UCB"),
-        (sb.policies.MVTS(), "MVTS"),
-        (sb.policies.ModifiedMVTS(L=1.0), "Modified-MVTS"),
-        (sb.SHVV(), "SHVV"),
-        (sb.SHSR(L=1.0), "SHSR"),
-        (sb.SuRSR(L=1.0), "SuRSR"),
-    ],
-)
-def test_the_papers_policies_have_the_papers_names(policy, name):
-    assert policy.name == name
-
-
 #: Words of class names, as tables and figures write them.
 SHORT = {"ScaleFree": "SF", "SlidingWindow": "SWSF", "Discounted": "DSF", "NormalGamma": "NG",
          "SuccessiveAcceptsRejects": "SAR"}  # fmt: skip

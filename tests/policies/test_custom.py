@@ -159,18 +159,6 @@ def test_a_false_promise_is_found_out():
         sb.trace(falls(), sb.Tape(TAPE), horizon=HORIZON)
 
 
-def test_a_true_promise_is_kept_lazily():
-    @sb.index_policy(name="promised", nondecreasing=True)
-    def promised(arm, t):
-        return arm.mean + arm.epsilon
-
-    assert lazy(promised())
-    np.testing.assert_array_equal(
-        sb.trace(promised(), sb.Tape(TAPE), horizon=HORIZON).choices,
-        sb.trace(sb.policies.UCB1(), sb.Tape(TAPE), horizon=HORIZON).choices,
-    )
-
-
 def test_a_function_that_does_not_compile_shows_the_users_line(tmp_path):
     module = user_module(
         tmp_path,

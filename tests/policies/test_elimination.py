@@ -156,36 +156,6 @@ def test_named_policies_are_the_general_ones():
     assert drive(sb.SHSR(L=0.3, risk_free=0.4, signed=True), TAPE, BUDGET) == twin.halving(signed, TAPE, BUDGET, False)
 
 
-FAMILIES = [
-    sb.SHSR(L=0.5),
-    sb.SHSR(L=0.5, keep_samples=True),
-    sb.SuRSR(L=0.5),
-    sb.policies.UniformSampling(sb.RSSR(L=0.5)),
-]
-
-
-@given(st.sampled_from(FAMILIES), st.integers(2, 70), st.integers(0, 5000))
-def test_the_budget_is_never_exceeded_for_any_number_of_arms(policy, arms, extra):
-    needed = policy.least_budget(arms)
-    phases = policy.phases(needed + extra, arms)
-    alive, spent = arms, 0
-    for pulls, stay in phases:
-        assert pulls >= 0
-        assert 1 <= stay < alive
-        spent += pulls * alive
-        alive = stay
-    assert alive == 1
-    assert spent <= needed + extra
-
-
-@given(st.sampled_from(FAMILIES), st.integers(2, 40))
-def test_the_least_budget_is_least(policy, arms):
-    needed = policy.least_budget(arms)
-    policy.check_horizon(needed, arms)
-    with pytest.raises(sb.errors.BudgetTooSmallError, match=f"{needed} for {arms} arms.*got {needed - 1}"):
-        policy.check_horizon(needed - 1, arms)
-
-
 def test_least_budgets_by_hand():
     """Halving: two pulls in the first phase of ceil(log2 K): 2 x K x phases. Uniform sampling: 2 K."""
     assert sb.SHSR(L=1.0).least_budget(64) == 2 * 64 * 6

@@ -244,12 +244,6 @@ def test_any_objective_whatever_the_unit_and_its_best_arm_is_found(name, tape):
     assert result.error().mean < 0.1
 
 
-def test_signed_rssr_by_its_name_is_the_default(tape):
-    one = sb.trace(sb.ScaleFreeUCB(L, R), sb.Tape(tape), horizon=300)
-    other = sb.trace(sb.ScaleFreeUCB(objective=sb.RSSR(L, R, signed=True)), sb.Tape(tape), horizon=300)
-    assert np.array_equal(one.choices, other.choices)
-
-
 def test_an_arm_that_paid_nothing_in_the_pilot_is_not_given_up_for_its_mean():
     """No regulariser says how much an arm may yet pay: the largest variance of any arm does."""
     bandit = sb.Bandit([sb.Bernoulli(0.3), sb.Bernoulli(0.1), sb.Normal(0.15, variance=0.2)])
@@ -313,21 +307,6 @@ def test_counting_effective_pulls_keeps_arms_that_wait_from_being_given_up():
     assert locked["dependent"] < 0.6 * locked["SF-UCB"]
 
 
-def test_an_agent_that_counts_effective_pulls_continues_exactly():
-    rng = np.random.default_rng(2)
-    agent = sb.ScaleFreeUCB(L=1.0, dependent=True).agent(arms=2)
-    for _ in range(60):
-        agent.tell(agent.ask(), rng.normal())
-    again = sb.Agent.from_json(agent.to_json())
-    for x in rng.normal(size=40):
-        arm = agent.ask()
-        assert again.ask() == arm
-        agent.tell(arm, x)
-        again.tell(arm, x)
-    with pytest.raises(sb.errors.InvalidInputError, match="forgets"):
-        sb.policies.SlidingWindowUCB(L=1.0, dependent=True)
-
-
 @pytest.mark.parametrize("policy", [sb.policies.SlidingWindowUCB, sb.policies.DiscountedUCB])
 @pytest.mark.parametrize("scale", [2.0**-10, 2.0**7])
 def test_choices_do_not_depend_on_the_scale(policy, scale):
@@ -359,6 +338,8 @@ def test_bad_input():
         sb.policies.SlidingWindowUCB(L=1, window=5)
     with pytest.raises(sb.errors.InvalidInputError, match=r"window must be .* 1000000, got 10000000000"):
         sb.policies.SlidingWindowUCB(L=1, window=10**10)
+    with pytest.raises(sb.errors.InvalidInputError, match="forgets"):
+        sb.policies.SlidingWindowUCB(L=1.0, dependent=True)
     with pytest.raises(sb.errors.InvalidInputError, match="discount"):
         sb.policies.DiscountedUCB(L=1, discount=1.0)
     with pytest.raises(
