@@ -65,6 +65,8 @@ class Bandit(Environment):
             )
         self.arms: tuple[Arm, ...] = tuple(as_arm(a) for a in candidates)
         self.K = len(self.arms)
+        self.sort = ", ".join(dict.fromkeys(type(arm).__name__ for arm in self.arms))
+        self.lowest = min(arm.support[0] for arm in self.arms)
         self.names = tuple(
             check_name("the name of an arm", name) for name in _names(range(self.K) if names is None else names)
         )
@@ -115,14 +117,6 @@ class Bandit(Environment):
     def variances(self) -> np.ndarray:
         """True variances."""
         return np.array([a.variance for a in self.arms])
-
-    @property
-    def sort(self) -> str:
-        return ", ".join(dict.fromkeys(type(arm).__name__ for arm in self.arms))
-
-    @property
-    def lowest(self) -> float:
-        return min(a.support[0] for a in self.arms)
 
     @cached_property
     def _table(self) -> ArmTable:
@@ -181,19 +175,12 @@ class SwitchingBandit(Environment):
             raise InvalidInputError(f"all bandits must have the same number of arms, got {shown(counts)}")
         if any(b.jointly for b in self.bandits):
             raise InvalidInputError("bandits with jointly=True cannot be switched between; leave it out")
-        self.K = counts[0]
-        self.names = self.bandits[0].names
+        self.K, self.names = counts[0], self.bandits[0].names
+        self.sort = f"{self.bandits[0].sort}, switching"
+        self.lowest = min(b.lowest for b in self.bandits)
 
     def __repr__(self) -> str:
         return f"SwitchingBandit({len(self.bandits)} bandits of {self.K} arms, after={list(self.switches)})"
-
-    @property
-    def sort(self) -> str:
-        return f"{self.bandits[0].sort}, switching"
-
-    @property
-    def lowest(self) -> float:
-        return min(b.lowest for b in self.bandits)
 
     def pieces(self, seed: int, first: int, runs: int, rounds: int) -> list[tuple[int, int, ArmTable]]:
         starts, ends = (0, *self.switches), (*self.switches, rounds)

@@ -27,6 +27,10 @@ class Environment(Kind):
 
     #: Number of arms.
     K: int
+    #: The kind of its arms, in a word or two.
+    sort: str
+    #: A lower bound on all rewards.
+    lowest: float = -np.inf
 
     #: Whether each run has arms of its own.
     varies = False
@@ -69,16 +73,6 @@ class Environment(Kind):
         raise InvalidInputError(
             f"the arms of {self!r} are known by mean and variance alone; take an objective of these, as in RSSR(L=0.5)"
         )
-
-    @property
-    def sort(self) -> str:
-        """The kind of its arms, in a word or two."""
-        raise AssertionError(f"{type(self).__name__} does not define the kind of its arms")
-
-    @property
-    def lowest(self) -> float:
-        """A lower bound on all rewards."""
-        return -np.inf
 
     def check_horizon(self, horizon: int) -> None:
         """Raise if a game with this horizon cannot be played."""

@@ -52,6 +52,7 @@ class FactorBandit(Environment):
     ) -> None:
         rest = Bandit(arms, names)
         self.arms, self.K, self.names = rest.arms, rest.K, rest.names
+        self.sort = f"{rest.sort} and a factor"
         self.factor = as_arm(factor)
         self.factor.check_moments()
         try:
@@ -64,10 +65,6 @@ class FactorBandit(Environment):
 
     def __repr__(self) -> str:
         return f"FactorBandit({self.K} arms, factor={self.factor!r}, betas={list(self.betas)})"
-
-    @property
-    def sort(self) -> str:
-        return ", ".join(dict.fromkeys(type(arm).__name__ for arm in self.arms)) + " and a factor"
 
     @cached_property
     def _table(self) -> ArmTable:

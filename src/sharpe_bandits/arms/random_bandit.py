@@ -91,6 +91,7 @@ class RandomBandit(Environment):
     """
 
     varies = True
+    sort = "drawn anew per run"
 
     def __init__(
         self, arms: int, draw: Callable[[np.random.Generator], Any], name: str = "random", lowest: float = -np.inf
@@ -101,20 +102,12 @@ class RandomBandit(Environment):
                 "a random bandit needs a function that draws arms, and a number for its lowest reward, got "
                 f"{shown(draw)} and {shown(lowest)}"
             )
-        self.draw, self._lowest = draw, real(lowest)
+        self.draw, self.lowest = draw, real(lowest)
         self.name = check_name("the name of a bandit", name, longest=None)  # often the formula of its arms
         self._drawn: dict[tuple[int, int], UniformArms | list[Arm]] = {}
 
     def __repr__(self) -> str:
         return f"RandomBandit({self.K}, {self.name!r})"
-
-    @property
-    def sort(self) -> str:
-        return "drawn anew per run"
-
-    @property
-    def lowest(self) -> float:
-        return self._lowest
 
     def arms_of(self, seed: int, run: int) -> UniformArms | list[Arm]:
         """The arms of one run."""
@@ -146,10 +139,10 @@ class RandomBandit(Environment):
             count, lowest = len(drawn), min((a.support[0] for a in drawn), default=np.inf)
         if count != self.K:
             raise InvalidInputError(f"the draw of {self!r} gave {count} arms in run {run}, not {self.K}")
-        if not lowest >= self._lowest:
+        if not lowest >= self.lowest:
             raise InvalidInputError(
                 f"the draw of {self!r} gave an arm with rewards from {lowest} in run {run}, below its declared "
-                f"lowest={self._lowest}; lower or drop that bound"
+                f"lowest={self.lowest}; lower or drop that bound"
             )
         return drawn
 
@@ -185,7 +178,7 @@ class RandomBandit(Environment):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        lowest = self._lowest if np.isfinite(self._lowest) else None
+        lowest = self.lowest if np.isfinite(self.lowest) else None
         return {"bandit": "RandomBandit", "arms": self.K, "name": self.name, "lowest": lowest}
 
     def _is_like(self, other: Any) -> bool:

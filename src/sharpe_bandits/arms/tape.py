@@ -36,10 +36,13 @@ class Tape(Environment):
     Tape(3 arms, 2 pulls each)
     """
 
+    sort = "recorded"
+
     def __init__(self, rewards: Any, clock: Clock = "pulls", covariate: Any = None) -> None:
         self.rewards = numbers("rewards", rewards, 2).copy()
         self.clock = one_of("clock", clock, get_args(Clock))
         self.K, self.length = self.rewards.shape
+        self.lowest = float(self.rewards.min())
         self.covariate = None if covariate is None else numbers("covariate", covariate, 1).copy()
         self.has_covariate = self.covariate is not None
         if self.covariate is not None and (self.clock != "rounds" or len(self.covariate) != self.length):
@@ -52,14 +55,6 @@ class Tape(Environment):
 
     def __repr__(self) -> str:
         return f"Tape({self.K} arms, {self.length} pulls each)"
-
-    @property
-    def sort(self) -> str:
-        return "recorded"
-
-    @property
-    def lowest(self) -> float:
-        return float(self.rewards.min())
 
     def table(self, seed: int, first: int, runs: int) -> ArmTable:
         more = [] if self.covariate is None else [self.covariate]

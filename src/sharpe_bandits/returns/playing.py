@@ -124,6 +124,7 @@ class TablePaths(Environment):
     ) -> None:
         self.values = _within_histories(returns)
         self.active = self.values if returns.hurdle is None else self.values - returns.hurdle.values[:, None]
+        self.lowest = float(np.nanmin(self.active))
         self.covariate = returns.hurdle.values if returns.hurdle is not None and returns.active else None
         self.has_covariate = returns.active
         self.seed, self.length, self.block = seed, length, block
@@ -138,10 +139,6 @@ class TablePaths(Environment):
                 f"every={every!r} leaves {self.rounds - self.warm_rounds} decisions in {length:,} rows, and at least "
                 "3 are needed; decide more often"
             )
-
-    @property
-    def lowest(self) -> float:
-        return float(np.nanmin(self.active))
 
     @property
     def rounds(self) -> int:
