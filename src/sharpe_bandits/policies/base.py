@@ -101,11 +101,6 @@ class Policy(Described, metaclass=_PolicyType, abstract=True):
         def objective(self) -> Objective | None:
             """The objective that the policy tries to maximise; None if it is unknown."""
 
-    def parameter(self, name: str) -> Any:
-        """A parameter as it was given: no objective, if the policy made its own of L."""
-        value = getattr(self, name)
-        return None if getattr(value, "made_of_L", False) else value
-
     @property
     def n_recommended(self) -> int:
         """Number of arms recommended at the end."""

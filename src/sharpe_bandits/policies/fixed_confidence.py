@@ -2,17 +2,15 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
 from ..errors import InvalidInputError
-from ..objectives import Objective
 from ..objectives.influence import named
 from ..play.fixed_confidence import top_two
 from ..play.statistics import ArmRecord
 from .base import FixedConfidencePolicy
-from .scale_free import Root, has_zero_variance, root_of, settle_objective
+from .scale_free import OnObjective, Root, has_zero_variance, root_of
 
 #: After s pulls the relative error of a sample variance is about sqrt(kurtosis / s); W is inflated by this times its
 #: square.
@@ -41,7 +39,7 @@ def estimate_and_noise(root: Root) -> tuple[Callable[..., Any], Callable[..., An
     return named(estimate, root.estimate), named(noise, root.estimate)
 
 
-class LUCB(FixedConfidencePolicy):
+class LUCB(OnObjective, FixedConfidencePolicy):
     r"""LUCB: plays the arm with the best root h of the objective and its challenger in turn, until the confidence
     bound on their difference excludes 0. By default that is signed RSSR: :math:`h = (\bar X - r)/\sqrt{L + \bar V}`.
 
@@ -90,12 +88,8 @@ class LUCB(FixedConfidencePolicy):
 
     choices_revision = 2
 
-    L: float | None = None
-    risk_free: float = 0.0
-    objective: Objective = field(default=None, kw_only=True)  # type: ignore[assignment]  # made of L
-
     def check(self) -> None:
-        settle_objective(self)
+        super().check()
         if self.objective.needs_covariate:
             raise InvalidInputError(
                 f"{self.title} bounds its error for estimates from rewards alone, not for {self.objective!r}; use an "

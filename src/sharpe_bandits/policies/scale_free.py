@@ -29,7 +29,7 @@ from ..objectives import RSSR, Objective, check_objective
 from ..objectives.influence import influence_variance, named
 from ..play.statistics import FEATURE, ROUNDING, ArmRecord, layout_for
 from ..play.streams import expm1, log, log1p, root_growth, root_growth_branch_free
-from .base import IndexPolicy
+from .base import IndexPolicy, Policy
 
 #: Weight, in pulls, of the normal distribution in the shrinkage of moments.
 PRIOR = 10.0
@@ -197,45 +197,50 @@ def sampled_of(root: Root, largest: Callable[..., Any]) -> Callable[..., Any]:
     return named(sampled, root.estimate, largest)
 
 
-def settle_objective(policy: Any) -> None:
-    """Check a policy that takes L or an objective; signed RSSR becomes its objective if it is given L."""
-    kind, L, risk_free, objective = type(policy).__name__, policy.L, policy.risk_free, policy.objective
-    if getattr(objective, "made_of_L", False):  # that of a policy: a copy with other parameters is made
-        objective = None if L is not None else replace(objective)
-    if objective is None:
-        if L is None:
-            raise InvalidInputError(
-                f"L must be a finite number above 0, got None; {policy.title} needs the regulariser L of RSSR, or "
-                f"another objective: {kind}(L=0.1) or {kind}(objective=sb.Sharpe(L=0.1))"
-            )
-        objective = RSSR(L, risk_free, signed=True)
-        object.__setattr__(objective, "made_of_L", True)
-        policy._set(L=objective.L, risk_free=objective.risk_free, objective=objective)
-        return
-    if getattr(check_objective(objective), "L", 1.0) == 0.0:
-        raise InvalidInputError(
-            f"{policy.title} needs L above 0, got {objective!r}: the ratio of an arm whose rewards have not varied yet "
-            f"would be infinite; take {objective.usual_L} if in doubt"
-        )
-    if L is not None or risk_free != 0.0:
-        raise InvalidInputError(
-            f"{policy.title} takes L and risk_free from its objective; give L={L!r}, risk_free={risk_free!r} there, as "
-            "in objective=sb.RSSR(L=0.1, risk_free=0.01, signed=True)"
-        )
-    policy._set(objective=objective)
-
-
-class AnyObjective(IndexPolicy, abstract=True):
-    """Base class of policies for any objective: signed RSSR if L is given."""
-
-    least_pilot = 3
+class OnObjective(Policy, abstract=True):
+    """A policy for any objective: signed RSSR if L is given."""
 
     L: float | None = None
     risk_free: float = 0.0
     objective: Objective = field(default=None, kw_only=True)  # type: ignore[assignment]  # made of L
 
     def check(self) -> None:
-        settle_objective(self)
+        kind, L, risk_free = type(self).__name__, self.L, self.risk_free
+        objective: Objective | None = self.objective
+        if getattr(objective, "made_of_L", False):  # that of a policy: a copy with other parameters is made
+            objective = None if L is not None else replace(objective)
+        if objective is None:
+            if L is None:
+                raise InvalidInputError(
+                    f"L must be a finite number above 0, got None; {self.title} needs the regulariser L of RSSR, or "
+                    f"another objective: {kind}(L=0.1) or {kind}(objective=sb.Sharpe(L=0.1))"
+                )
+            objective = RSSR(L, risk_free, signed=True)
+            object.__setattr__(objective, "made_of_L", True)
+            self._set(L=objective.L, risk_free=objective.risk_free, objective=objective)
+            return
+        if getattr(check_objective(objective), "L", 1.0) == 0.0:
+            raise InvalidInputError(
+                f"{self.title} needs L above 0, got {objective!r}: the ratio of an arm whose rewards have not varied "
+                f"yet would be infinite; take {objective.usual_L} if in doubt"
+            )
+        if L is not None or risk_free != 0.0:
+            raise InvalidInputError(
+                f"{self.title} takes L and risk_free from its objective; give L={L!r}, risk_free={risk_free!r} there, "
+                "as in objective=sb.RSSR(L=0.1, risk_free=0.01, signed=True)"
+            )
+        self._set(objective=objective)
+
+    def parameter(self, name: str) -> Any:
+        """A parameter as it was given: no objective, if the policy made its own of L."""
+        value = super().parameter(name)
+        return None if getattr(value, "made_of_L", False) else value
+
+
+class AnyObjective(OnObjective, IndexPolicy, abstract=True):
+    """An index policy for any objective."""
+
+    least_pilot = 3
 
     @property
     def score(self) -> Callable[..., Any] | None:
