@@ -208,7 +208,7 @@ class OnObjective(Policy, abstract=True):
         kind, L, risk_free = type(self).__name__, self.L, self.risk_free
         objective: Objective | None = self.objective
         if getattr(objective, "made_of_L", False):  # that of a policy: a copy with other parameters is made
-            objective = None if L is not None else replace(objective)
+            objective = None if L is not None else replace(self.objective)
         if objective is None:
             if L is None:
                 raise InvalidInputError(
