@@ -51,6 +51,7 @@ class ArmContract:
     def test_its_moments_are_those_of_a_distribution(self, arm: Arm) -> None:
         low, high = arm.support
         mean, variance, third, fourth = arm.moments()
+        require((arm.mean, arm.variance) == (mean, variance), f"{arm!r} has a parameter called as a moment it is not")
         require(
             math.isfinite(mean) and math.isfinite(variance) and variance >= 0, f"mean {mean} and variance {variance}"
         )
