@@ -160,16 +160,10 @@ class Scipy(Arm):
         name, args, kwds = (data.pop(key, None) for key in ("distribution", "args", "kwds"))
         if data or not (isinstance(args, list) and isinstance(kwds, dict)):
             raise InvalidInputError("a Scipy arm is described by distribution, args (a list) and kwds (a dict)")
-        distributions = {
-            word: law
-            for word, law in vars(scipy.stats).items()
-            if isinstance(law, (scipy.stats.rv_continuous, scipy.stats.rv_discrete))
-        }
-        if not isinstance(name, str) or name not in distributions:
-            raise unknown("distribution of scipy.stats", name, distributions, "see the documentation of scipy.stats")
-        return cls(
-            distributions[name](*(finite("args", a) for a in args), **{k: finite(k, v) for k, v in kwds.items()})
-        )
+        law = getattr(scipy.stats, name, None) if isinstance(name, str) else None
+        if not isinstance(law, (scipy.stats.rv_continuous, scipy.stats.rv_discrete)):
+            raise unknown("distribution of scipy.stats", name, dir(scipy.stats), "see the documentation of scipy.stats")
+        return cls(law(*(finite("args", a) for a in args), **{k: finite(k, v) for k, v in kwds.items()}))
 
     def _identity(self) -> Any:
         if not self._is_scipys:
