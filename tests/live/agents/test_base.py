@@ -313,7 +313,9 @@ def test_after_preparation_nothing_is_compiled(policy):
 
 @pytest.mark.parametrize("reward", [math.nan, math.inf, -math.inf, np.nan, "1", None, [1.0], True, 10**400, 1e100])
 @pytest.mark.parametrize(
-    "policy", [sb.UCBRSSR(L=1.0), sb.policies.MVTS(), sb.SHSR(L=1.0)], ids=lambda policy: policy.name
+    "policy",
+    [sb.UCBRSSR(L=1.0), sb.policies.MVTS(), sb.SHSR(L=1.0), sb.policies.LUCB(L=1.0, pilot_pulls=5)],
+    ids=lambda policy: policy.name,
 )
 def test_a_bad_reward_leaves_the_agent_as_it_was(policy, reward):
     agent = policy.agent(arms=["up", "down"], horizon=40)

@@ -60,14 +60,11 @@ DAMAGES = {
     "foreign": lambda s: json.dumps({"weights": [1, 2]}),
     "other kind": lambda s: with_checksum({**s, "kind": "someone's agent"}),
     "newer format": lambda s: with_checksum({**s, "format": 99}),
-    "no policy": lambda s: with_checksum({k: v for k, v in s.items() if k != "policy"}),
-    "unknown policy": lambda s: with_checksum({**s, "policy": {**s["policy"], "policy": "UCBRSR"}}),
     "unknown parameter": lambda s: with_checksum({**s, "policy": {**s["policy"], "M": 1.0}}),
     "bad parameter": lambda s: with_checksum({**s, "policy": {**s["policy"], "L": -1.0}}),
     "too many arms": lambda s: with_checksum({**s, "arms": 10**12}),
     "no number": lambda s: json.dumps({**s, "record": {**s["record"], "sum1": [math.nan, 0.0, 0.0]}}),
     "a changed number": lambda s: json.dumps({**s, "t": s["t"] + 1}),
-    "missing column": lambda s: with_checksum({**s, "record": {k: v for k, v in s["record"].items() if k != "sum2"}}),
 }
 
 
@@ -125,10 +122,8 @@ def test_a_state_of_every_policy_is_stored():
     assert {json.loads(path.read_text())["state"]["policy"]["policy"] for path in STORED} == library
 
 
-def test_messages_about_states_say_what_is_wrong():
+def test_an_unknown_policy_in_a_state_is_refused_with_the_nearest():
     state = a_state(sb.UCBRSSR(L=0.8))
-    with pytest.raises(sb.errors.UnreadableDataError, match=f"format 99, this version reads format {FORMAT}.*upgrade"):
-        sb.Agent.from_json(json.dumps({**state, "format": 99}))
     with pytest.raises(sb.errors.UnreadableDataError, match="'UCBRSR': did you mean 'UCBRSSR'"):
         sb.Agent.from_json(with_checksum({**state, "policy": {**state["policy"], "policy": "UCBRSR"}}))
 

@@ -236,7 +236,6 @@ class Agent:
         return {arm: columns.at(i) for i, arm in enumerate(self.arms)}
 
     def _statistics(self, state: ArmState) -> Statistics:
-        """The statistics of all arms, as arrays."""
         rows = [moments_of(state, i) for i in range(len(self.arms))]
         statistics = Statistics(*np.array(rows).T)
         if self.policy.objective is None or not self.policy.objective.has_feature:
@@ -428,7 +427,6 @@ class Agent:
             return [int(i) for i in np.flatnonzero(self._active)]
 
     def _number_of(self, arm: Any) -> int:
-        """The number of an arm."""
         try:
             return self._place[arm]
         except (KeyError, TypeError):
@@ -475,7 +473,6 @@ class Agent:
         )
 
     def _grow(self) -> None:
-        """Make room for an arm that was added."""
         alone = self._all is self._state
         self._state = arm_state.with_one_more_arm(self._state)
         self._all = self._state if alone else arm_state.with_one_more_arm(self._all)
@@ -580,7 +577,6 @@ class Agent:
         return states.restored, (self.to_json(), self.policy)
 
     def _restore(self, state: dict[str, Any]) -> None:
-        """Restore a saved state."""
         self.t, self.asked = state["t"], state["asked"]
         restore(self._all, state["record"])
         self._pending[:], self._active[state["retired"]] = state["pending"], False

@@ -71,8 +71,4 @@ def restored(text: str | bytes, policy: Policy | None) -> Agent:
         raise
     except SharpeBanditsError as error:
         raise UnreadableDataError(f"the state of the agent cannot be used: {error}") from error
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise UnreadableDataError(
-            f"the state of the agent is damaged: {type(error).__name__}: {shown(str(error))}; take it from a copy"
-        ) from error
     return agent

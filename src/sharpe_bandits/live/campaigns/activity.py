@@ -82,21 +82,21 @@ class Activity:
         )
 
     def _fit(self, until: float, arms: int) -> None:
-        """Make room for a time and for arms."""
         while (until - self.start) / self.width >= INTERVALS:
             self.width *= 2
-            for name, values in self.counts.items():
-                even = np.concatenate([values, np.zeros((len(values) % 2, values.shape[1]))])
-                self.counts[name] = even[::2] + even[1::2]
-            for name, values in self.features.items():
-                even = np.concatenate([values, np.full((len(values) % 2, values.shape[1]), np.nan)])
-                self.features[name] = np.where(np.isnan(even[1::2]), even[::2], even[1::2])
+            for columns, nothing in self._columns():
+                for name, values in columns.items():
+                    even = np.pad(values, ((0, len(values) % 2), (0, 0)), constant_values=nothing)
+                    first, second = even[::2], even[1::2]
+                    columns[name] = first + second if nothing == 0 else np.where(np.isnan(second), first, second)
         rows = int((until - self.start) / self.width) + 1
-        for name, values in self.counts.items():
-            grow = (max(rows - len(values), 0), max(min(arms, ARMS + 1) - values.shape[1], 0))
-            self.counts[name] = np.pad(values, ((0, grow[0]), (0, grow[1])))
-        for name, values in self.features.items():
-            self.features[name] = np.pad(values, ((0, grow[0]), (0, grow[1])), constant_values=np.nan)
+        for columns, nothing in self._columns():
+            for name, values in columns.items():
+                grow = (max(rows - len(values), 0), max(min(arms, ARMS + 1) - values.shape[1], 0))
+                columns[name] = np.pad(values, ((0, grow[0]), (0, grow[1])), constant_values=nothing)
+
+    def _columns(self) -> list[tuple[dict[str, np.ndarray], float]]:
+        return [(self.counts, 0.0), (self.features, math.nan)]
 
     def _add(self, event: Event, objective: Objective, direction: Direction) -> None:
         """Add a reward to the statistics of the objective's feature."""

@@ -167,8 +167,7 @@ class Campaign(CampaignInterface):
         count = 0
         with self._notifying:
             for event in self._undelivered():
-                details = plain_details(event.details)
-                arms = self.arms
+                details, arms = plain_details(event.details), self.arms
                 message = {
                     "campaign": self.name,
                     "event": event.seq,
@@ -191,9 +190,8 @@ class Campaign(CampaignInterface):
         def work(records: Records) -> list[Event]:
             head = records.head()
             state = self._current(records, head)
-            if state.rules.webhook is None:
-                return []
-            return [event for event in records.events(state.notified, head.events) if _is_news(event)]
+            events = records.events(state.notified, head.events) if state.rules.webhook else ()
+            return [event for event in events if _is_news(event)]
 
         return self._read(work)
 

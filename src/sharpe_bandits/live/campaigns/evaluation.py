@@ -152,7 +152,6 @@ def _weight(policy: Policy, agent: Agent, arm: int, probability: float) -> tuple
 
 
 def _estimate(values: Any) -> Estimate:
-    """A mean with its 95% interval."""
     mean, error = float(np.mean(values)), float(np.std(values, ddof=1)) / math.sqrt(len(values))
     half = normal_half_width(0.95) * error
     return Estimate(mean, error, mean - half, mean + half)

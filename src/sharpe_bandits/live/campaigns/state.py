@@ -209,7 +209,6 @@ class State:
             self.revision = details["to"]
 
     def _compare(self, arm: int, details: dict[str, Any]) -> None:
-        """Compare a decision of others with the policy's choice."""
         if details.get("choice") is not None and "share" not in details:
             self.compared += 1
             self.agreed += details["choice"] == arm
@@ -432,7 +431,6 @@ def with_amendments(events: Callable[[], Iterable[Event]], more: Mapping[int, fl
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    """The content of a snapshot, with its format."""
     content = from_json(text, "the snapshot of the campaign")
     if not isinstance(content, dict) or type(content.setdefault("format", 1)) is not int:
         raise UnreadableDataError("the snapshot of the campaign is damaged: not a snapshot; restore it from a copy")

@@ -393,7 +393,6 @@ def _new_segments(state: State) -> list[str]:
 
 
 def _segments(state: State) -> dict[str, Any]:
-    """The segments, and how they differ."""
     rows, rho = [], None
     for segment, agent in state.segments.agents.items():
         borrowed = state.segments.borrowed(segment)

@@ -209,7 +209,6 @@ class Transaction:
         return changes
 
     def _change(self, rules: Rules, act: dict[str, Any]) -> None:
-        """Change the rules, if they differ."""
         before = self.state.rules
         if rules.mode == "paused" and before.mode != "paused":
             rules = rules.changed({"resumes": before.mode})
@@ -429,7 +428,8 @@ class Transaction:
             self._add(EventKind.AMENDED, row.number, row.arm, details=details)
             replay, request.replay = request.replay, None
             self._replay(replay)
-            self._settle(row.number, DecisionState(row.state), request.reward, row.measures, row.told)
+            told = row.told or self._now
+            self._outcomes[row.number] = Outcome(row.number, row.state, request.reward, told, row.measures)
             self._watch(row.arm)
 
     def _cancel(self, request: requests.Cancel) -> None:
@@ -440,7 +440,7 @@ class Transaction:
         if row.state != DecisionState.CANCELLED:
             kind = EventKind.CANCELLED if row.state == DecisionState.PENDING else EventKind.CANCELLED_LATE
             self._add(kind, number, row.arm, details=request.who | self._segment(row))
-            self._settle(number, DecisionState.CANCELLED, None)
+            self._settle(number, DecisionState.CANCELLED)
 
     def _segment(self, row: DecisionRow) -> dict[str, Any]:
         """The segment of a decision, where segments have records of their own."""
@@ -459,7 +459,6 @@ class Transaction:
         return counts
 
     def _expire(self) -> None:
-        """Expire decisions whose lease has run out."""
         if self._next_expiry is None or self._next_expiry > self._now:
             return
         reward = self._settings.default_reward
@@ -489,15 +488,8 @@ class Transaction:
         self._hash = event_hash(self._hash, event, row)
         self.events.append(event._replace(hash=self._hash))
 
-    def _settle(
-        self,
-        number: int,
-        state: DecisionState,
-        reward: float | None,
-        measures: str | None = None,
-        told: float | None = None,
-    ) -> None:
-        self._outcomes[number] = Outcome(number, state.value, reward, told or self._now, measures)
+    def _settle(self, number: int, state: str, reward: float | None = None, measures: str | None = None) -> None:
+        self._outcomes[number] = Outcome(number, str(state), reward, self._now, measures)
 
     def _decision(self, which: int | str) -> DecisionRow:
         """A decision, by number or key, as it is now."""

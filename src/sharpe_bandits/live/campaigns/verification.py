@@ -189,7 +189,6 @@ def _amended(records: Records, state: State, first: int) -> State:
 
 
 def _check_choice(state: State, event: Event, result: Verification) -> None:
-    """Compare an arm that was handed out with the policy's choice."""
     details = plain_details(event.details)
     segment = details.get("segment")
     if details.get("by") in (Decider.EXTERNAL, Decider.HISTORY):
@@ -203,7 +202,6 @@ def _check_choice(state: State, event: Event, result: Verification) -> None:
 
 
 def _compare(records: Records, logged: _LoggedDecisions, result: Verification) -> None:
-    """Compare the table of decisions with the log."""
     total = len(logged.arm)
     for place, row in enumerate(records.history(1, total)):
         if row.number != place + 1:
