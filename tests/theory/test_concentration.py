@@ -56,14 +56,14 @@ def test_vacuous_and_undefined():
 @pytest.mark.parametrize("statistic", theory.STATISTICS)
 @pytest.mark.parametrize("form", theory.FORMS)
 def test_radius_inverts(statistic, form):
-    epsilon = theory.radius(0.05, 200, 3.0, statistic, form, lower=0.5)
+    epsilon = theory.radius(statistic, 0.05, 200, 3.0, form, lower=0.5)
     promised = theory.concentration(statistic, epsilon, 200, 3.0, form, lower=0.5)
     assert promised.value == pytest.approx(0.05)
 
 
 def test_radius_of_unbounded_rewards_is_refused():
     with pytest.raises(sb.errors.InvalidInputError, match="no epsilon"):
-        theory.radius(0.05, 200, math.inf)
+        theory.radius("variance", 0.05, 200, math.inf)
 
 
 def test_widths_by_hand():

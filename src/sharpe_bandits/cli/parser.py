@@ -53,15 +53,7 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of a command.
-
-    Parameters
-    ----------
-    example : str, optional
-        arguments after the name of the command, shown in its help and if something is missing
-    **kwargs : Any
-        see :class:`argparse.ArgumentParser`
-    """
+    """A parser of a command, with an example of its arguments, shown in its help and if something is missing."""
 
     def __init__(self, *, example: str = "", **kwargs: Any) -> None:
         kwargs.setdefault("formatter_class", Formatter)

@@ -79,18 +79,13 @@ class Panel:
         """
         runs = min(runs, self.max_runs or runs)
         specs = []
-        often = [runs] * len(self.cases) + [long_runs(runs)] * len(self.long_cases)
+        often = [runs] * len(self.cases) + [min(max(-(-runs // 5), 2), 1000)] * len(self.long_cases)
         for case, count in zip((*self.cases, *self.long_cases), often, strict=True):
             times = checkpoint_times(self.checkpoints, case.horizon, case.environment.switches)
             specs.append([Spec(p, case.environment, case.horizon, count, seed, times) for p in case.policies])
             if case.policies:
                 check_memory(specs[-1][0], sum(len(c.policies) for c in self.cases))
         return specs
-
-
-def long_runs(runs: int) -> int:
-    """Number of runs of a long case in a job with this number of runs."""
-    return min(max(-(-runs // 5), 2), 1000)
 
 
 @dataclass(frozen=True)

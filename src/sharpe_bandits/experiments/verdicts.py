@@ -50,10 +50,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class UnderReading:
-    """A claim judged under another reading: the name of the reading, what is read how, and the verdict."""
+    """A claim judged under another reading."""
 
-    reading: str
-    condition: str
+    reading: str  # its name
+    condition: str  # what is read how
     verdict: Word
     evidence: tuple[Evidence, ...]
 

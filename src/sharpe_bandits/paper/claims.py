@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -157,9 +158,6 @@ def find(result: PanelResult, policy: str, selector: str) -> tuple[Study, Policy
 
 
 def _same(value: Any, text: str) -> bool:
-    if isinstance(value, str) or value is None:
-        return value == text
-    try:
+    with suppress(TypeError, ValueError):
         return float(value) == float(text)
-    except ValueError:
-        return False
+    return bool(value == text)

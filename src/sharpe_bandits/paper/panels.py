@@ -95,7 +95,11 @@ def panels(ids: list[str] | None = None, profile: Profile | None = None) -> list
     >>> study = sb.simulate(rivals, case.environment, horizon=200, runs=4, seed=1)
     """
     names = [ids] if isinstance(ids, str) else ids
-    panel_ids = [_panel_id(name) for name in names] if names else list(descriptions())
+    by_name = {id.lower(): id for id in descriptions()}
+    for name in names or ():
+        if name.lower() not in by_name:
+            raise unknown("panel", name, descriptions())
+    panel_ids = [by_name[name.lower()] for name in names] if names else list(descriptions())
     profiles = PROFILES if profile is None else (one_of("profile", profile, PROFILES),)
     selection = []
     for id in dict.fromkeys(panel_ids):
@@ -107,13 +111,6 @@ def panels(ids: list[str] | None = None, profile: Profile | None = None) -> list
 def sources(panel: Panel) -> set[str]:
     """Whose claims a panel tests: "experiments" or "theory" of the paper, "others", "ours"."""
     return {statements().get(claim.statement, {}).get("source", "") for claim in panel.claims}
-
-
-def _panel_id(name: str) -> str:
-    id = next((id for id in descriptions() if id.lower() == name.lower()), None)
-    if id is None:
-        raise unknown("panel", name, descriptions())
-    return id
 
 
 def _claims(id: str, profile: Profile) -> dict[str, dict[str, Any]]:

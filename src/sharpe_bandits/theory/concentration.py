@@ -76,20 +76,14 @@ def concentration(
 
 
 def radius(
-    level: float,
-    pulls: int,
-    upper: float,
-    statistic: Statistic = "variance",
-    form: Form = "repaired",
-    *,
-    lower: float = 0.0,
+    statistic: Statistic, level: float, pulls: int, upper: float, form: Form = "repaired", *, lower: float = 0.0
 ) -> float:
-    """The epsilon for which an inequality guarantees the probability ``level``.
+    """The epsilon for which :func:`concentration` guarantees the probability ``level``.
 
     Examples
     --------
     >>> import sharpe_bandits as sb
-    >>> epsilon = sb.theory.radius(level=0.05, pulls=1_000, upper=1.0)
+    >>> epsilon = sb.theory.radius("variance", level=0.05, pulls=1_000, upper=1.0)
     >>> round(sb.theory.concentration("variance", epsilon, pulls=1_000, upper=1.0).value, 6)
     0.05
     """

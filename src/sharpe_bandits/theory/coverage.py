@@ -92,7 +92,7 @@ def coverage(
         for kind in kinds:
             error, moment = _error(kind, arm, L, mean, variance, second)
             for form in readings:
-                e = default_radius if level is None else radius(level, pulls, high, kind, form, lower=low)
+                e = default_radius if level is None else radius(kind, level, pulls, high, form, lower=low)
                 widths = width(kind, e, variance, moment, L, form, pulls=pulls)
                 bound = concentration(kind, e, pulls, high, form, lower=low)
                 count, undefined = int((error > widths).sum()), float(np.isinf(widths).mean())
@@ -114,7 +114,7 @@ def order_coverage(
     variances = [variance for _, variance, _ in _drawn(arms, pulls, samples, seed)]
     measured = []
     for a, b in permutations(range(len(arms)), 2):
-        if not arms[a].variance > arms[b].variance:
+        if arms[a].variance <= arms[b].variance:
             continue
         count = int((variances[b] > variances[a]).sum())
         rate = wilson(count, samples, confidence)
@@ -142,11 +142,7 @@ def _drawn(arms: tuple[Arm, ...], pulls: int, samples: int, seed: int) -> tuple[
 
 @lru_cache(maxsize=2)
 def _moments(draws: tuple[Draws, ...], pulls: int, samples: int, seed: int) -> tuple[np.ndarray, ...]:
-    """Moments of samples that several inequalities share, whatever their L: cached, since sampling takes most of the
-    time.
-
-    The arrays are read-only, so threads can share them.
-    """
+    """Moments of samples that several inequalities share, whatever their L: sampling takes most of the time."""
     table = stack([list(draws)])
     kernel = specialise(sample_moments, {})
     moments = tuple(np.empty((3, samples)) for _ in draws)
@@ -156,7 +152,7 @@ def _moments(draws: tuple[Draws, ...], pulls: int, samples: int, seed: int) -> t
 
     on_threads(range(len(draws)), cores(), draw)
     for of_arm in moments:
-        of_arm.setflags(write=False)
+        of_arm.setflags(write=False)  # they are cached
     return moments
 
 

@@ -10,7 +10,6 @@ from ..parser import print_json
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add ``--clear``."""
     parser.add_argument(
         "--clear", action="store_true", help="remove all compiled kernels; they are recompiled when needed"
     )

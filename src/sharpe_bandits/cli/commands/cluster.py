@@ -17,7 +17,6 @@ _CONNECT, _LEAVE = 10, 2
 
 
 def add(parser: argparse._ActionsContainer) -> None:
-    """Add ``--workers`` and ``--dask``."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--workers", type=int, metavar="N", help="number of threads (all cores)")
     where.add_argument("--dask", metavar="ADDRESS", help="compute on a Dask cluster, such as tcp://scheduler:8786")

@@ -39,7 +39,6 @@ CAMPAIGNS: dict[str, Any] = {
 
 
 def add(demo: argparse.ArgumentParser) -> None:
-    """Add the options."""
     demo.add_argument("--store", type=Path, help="file of the store (a temporary one)")
     demo.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
     demo.set_defaults(do=_demo)

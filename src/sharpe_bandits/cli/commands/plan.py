@@ -45,7 +45,6 @@ _WORK = {
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the arms, the question, and how to read a table."""
     files = "folder of plan.html, .csv, .json, .svg and .png"
     parser.add_argument("--out", type=Path, default=Path("out/plan"), metavar="FOLDER", help=files)
     arms = parser.add_argument_group("arms, by their annualised Sharpe ratios or from a table")

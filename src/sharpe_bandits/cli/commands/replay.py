@@ -37,7 +37,6 @@ _RUNS = {
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the policies, how they decide and trade, and how to read the table."""
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="folder of the report (out/replay-<file name>)")
     sheet = "also write the quantstats report on this policy or benchmark"
     parser.add_argument("--tear-sheet", metavar="POLICY", help=sheet)

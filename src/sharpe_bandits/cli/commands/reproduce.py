@@ -23,7 +23,6 @@ QUICK_RUNS, FULL_RUNS = 200, 10_000
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the panels and the options."""
     parser.add_argument("panels", nargs="*", metavar="panel", help="such as R3 B1; all by default")
     parser.add_argument("--profile", choices=("paper", "authors"), help="only this profile; both by default")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_RUNS} runs instead of {FULL_RUNS:,}")
@@ -57,7 +56,6 @@ def _reproduce(options: argparse.Namespace) -> None:
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
-    """Add the file and the options of ``run``."""
     parser.add_argument("file", type=Path, help="the experiment file")
     parser.add_argument("--runs", type=int, help="override the file's value")
     parser.add_argument("--seed", type=int, help="override the file's value")

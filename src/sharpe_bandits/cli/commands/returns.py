@@ -64,7 +64,6 @@ _RANK = {
 
 
 def add_compare(parser: argparse.ArgumentParser) -> None:
-    """Add what to compare with, and how to read the table."""
     add_options(parser, compare, _COMPARE)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write comparison.html, .csv, .json, .svg and .png")
     add(parser)
@@ -73,7 +72,6 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
 
 
 def add_rank(parser: argparse.ArgumentParser) -> None:
-    """Add what to rank by, the number of trials, and how to read the table."""
     full = "show all numbers: other measures with intervals, standard errors, false discovery rates"
     add_options(parser, rank, {"--full": full})
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write ranking.html, .csv, .json, .svg and .png")
@@ -88,7 +86,6 @@ def _present(function: Callable[..., Any], options: argparse.Namespace) -> None:
 
 
 def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:
-    """Add the file and the options for reading it; with ``optional`` it can be left out."""
     data = parser.add_argument_group("data")
     content = "CSV, Parquet or spreadsheet: a row per date, a column per arm"
     parser.add_argument("file", type=Path, metavar="FILE", nargs="?" if optional else None, help=content)

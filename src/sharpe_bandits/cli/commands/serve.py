@@ -17,7 +17,6 @@ _STORE_TIMEOUT = 10.0
 
 
 def add(serve: argparse.ArgumentParser) -> None:
-    """Add the options."""
     serve.add_argument("store", nargs="?", help="file, or postgresql://user@host/database; created if missing "
                        f"(${STORE_VARIABLE}, where others on the machine do not see a password)")  # fmt: skip
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1: this machine only)")

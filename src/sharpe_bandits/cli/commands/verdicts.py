@@ -14,7 +14,6 @@ _COLOURS = {"holds": "green", "fails": "red"}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the folder and the claims."""
     parser.add_argument("folder", type=Path, help="folder of sharpe-bandits reproduce, such as out/paper")
     parser.add_argument("claims", nargs="*", metavar="claim", help="such as R3 or R3.1: with its numbers and readings")
     parser.set_defaults(do=show)
