@@ -391,16 +391,6 @@ def test_a_file_that_is_not_there(here, capsys):
     assert err == "sharpe-bandits: there is no file none.toml\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [(["--runs", "1"], "--runs"), (["--seed", "-1"], "--seed"), (["--workers", "0"], "--workers")],
-)
-def test_mistakes_in_the_numbers(here, capsys, arguments, told):
-    _, err = said(capsys, "run", "mine.toml", *arguments, status=2)
-    assert f"{told} must be a whole number" in err
-    assert not (here / "out").exists()
-
-
 # --- what goes wrong outside ------------------------------------------------------------------------------------------
 
 

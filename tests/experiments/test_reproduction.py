@@ -164,18 +164,6 @@ def test_data_of_a_panel(reproduced, id):
     }
 
 
-def test_both_profiles_of_a_panel_that_is_asked_for_twice_are_there_once(tmp_path, monkeypatch):
-    seen = []
-
-    def remember(job, *arguments, **options):
-        seen.extend(p.key for p in job.panels)
-        return reproduction.Reproduction([], {}, [])
-
-    monkeypatch.setattr(reproduction, "run_job", remember)
-    assert reproduce(tmp_path, ["R2", "r2"]) == 0
-    assert seen == ["R2-paper", "R2-authors"]
-
-
 # --- interruptions ----------------------------------------------------------------------------------------------------
 
 

@@ -81,37 +81,13 @@ def test_works_that_panels_share_are_simulated_once():
     one = panel("one")
     (expected,) = run((one,), 20, 1, alone)
     more = panel("two", sweep={"L": [5, 0.5, 1]})
-    finished = run(
-        (
-            one,
-            more,
-        ),
-        20,
-        1,
-        both,
-    )
+    finished = run((one, more), 20, 1, both)
     # the third case of "two" is new, the other two are those of "one"
     assert len(both.asked) == len(set(both.asked)) == len(alone.asked) * 3 // 2
     for name in ("UCB-RSSR", "U-UCB"):
         same(finished[0].studies[0][name], expected.studies[0][name])
         same(finished[1].studies[1][name], expected.studies[0][name])
         same(finished[1].studies[0][name], expected.studies[1][name])
-
-
-def test_other_checkpoints_are_another_work():
-    counted = Counting()
-    run(
-        (
-            panel("one"),
-            panel("two", checkpoints=8),
-        ),
-        20,
-        1,
-        counted,
-    )
-    alone = Counting()
-    run((panel("one"),), 20, 1, alone)
-    assert len(counted.asked) == 2 * len(alone.asked)
 
 
 def test_a_budget_that_does_not_suffice_is_said_before_any_run():
