@@ -8,8 +8,6 @@ functions of seed and run, so a short game is the beginning of a long one.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..experiments.description import Case
@@ -26,16 +24,12 @@ GAMES, ROUNDS = 20, 10_000
 SHARE = 0.1
 
 
-class Screening(NamedTuple):
-    """Mean regret at the checkpoints, in batches of runs; and how many of the runs were locked in at the end."""
-
-    curves: np.ndarray
-    locked: Estimate
-    runs: int
-
-
-def screen(case: Case, policy: Policy, long: PolicyResult, runs: int, seed: int, confidence: float) -> Screening:
-    """The regret of long games, from ``runs`` short ones and what became of those that looked locked in."""
+def screen(
+    case: Case, policy: Policy, long: PolicyResult, runs: int, seed: int, confidence: float
+) -> tuple[np.ndarray, Estimate]:
+    """Mean regret of long games in batches of runs, and how many were locked in at the end: from ``runs`` short games
+    and what became of those that looked locked in.
+    """
     fixed = policy.settled(case.horizon, case.environment.K)  # the pilot of the long game
     gaps = long.gaps(case.objective)[0]
     short = simulate(fixed, case.environment, horizon=ROUNDS, runs=runs, seed=seed)[fixed.name]
@@ -50,7 +44,7 @@ def screen(case: Case, policy: Policy, long: PolicyResult, runs: int, seed: int,
 
     on_threads(range(suspects.size), cores(), play)
     locked = wilson(int((_share_of_best(late, gaps) < SHARE).sum()), runs, confidence)
-    return Screening(_combined(long, case, suspects, regret, runs), locked, runs)
+    return _combined(long, case, suspects, regret, runs), locked
 
 
 def _share_of_best(pulls: np.ndarray, gaps: np.ndarray) -> np.ndarray:

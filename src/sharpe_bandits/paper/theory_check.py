@@ -41,11 +41,6 @@ from .claims import AS_PLOTTED, plotted_gap, verdict_on, with_reading
 from .panels import sources
 
 SAMPLES = 20_000
-#: What happens to an arm with bad luck at first, by policy.
-_MISLED = {
-    "UCB-RSSR": "spread widely got a low estimate and, since D also divides the width, a small width, and is not "
-    "played again"
-}
 #: Maximum length of an arm's name on an axis.
 _LONGEST = 20
 #: Regret whose linear part is a smaller share of the final regret may be called logarithmic.
@@ -311,8 +306,8 @@ def _growth(result: PanelResult, findings: TheoryFindings, runs: int, seed: int)
         excluded = _excluded(case, policy)
         enough = far and outcome.runs >= MIN_RUNS  # fewer would call almost any share rare
         if enough and type(policy) is UCBRSSR and locked.mean < RARE and not excluded:
-            screened = lock_ins.screen(case, policy, outcome, lock_ins.GAMES * runs, seed, CONFIDENCE)
-            curves, locked, games = screened
+            games = lock_ins.GAMES * runs
+            curves, locked = lock_ins.screen(case, policy, outcome, games, seed, CONFIDENCE)
         fit = theory.growth(outcome.checkpoints, curves, start=start, confidence=CONFIDENCE)
         part, power = fit.linear_part, fit.exponent
         final = float(curves[:, -1].mean()) or math.nan  # without regret there is nothing to fit
@@ -342,9 +337,12 @@ def _growth(result: PanelResult, findings: TheoryFindings, runs: int, seed: int)
         horizon = max(horizon, case.horizon)
     if not evidence or not panel.profile:
         return None
+    misled = "look poor"
+    if name == "UCB-RSSR":
+        misled = "spread widely got a low estimate and, since D also divides the width, a small width, and"
     why = (
         "Up to the longest horizon played, a part of the regret grows in proportion to t. If runs are locked in, a "
-        f"good arm whose first rewards happened to {_MISLED.get(name, 'look poor is not played again')}. If none is, "
+        f"good arm whose first rewards happened to {misled} is not played again. If none is, "
         "all arms are still being explored at this horizon."
     )
     word = together([e.verdict for e in evidence])
