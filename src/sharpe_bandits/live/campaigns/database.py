@@ -99,18 +99,14 @@ class Database(ABC):
     def _connect(self) -> None:
         self._process = os.getpid()
         self.engine = sa.create_engine(
-            self._url,
-            isolation_level="AUTOCOMMIT",
-            pool_reset_on_return=None,
-            max_overflow=-1,
-            connect_args=self._connect_arguments(),
+            self._url, creator=self._open, isolation_level="AUTOCOMMIT", pool_reset_on_return=None, max_overflow=-1
         )
         #: Errors that the driver raises.
         self.errors: tuple[type[Exception], ...] = (DBAPIError, self.engine.dialect.loaded_dbapi.Error)
 
     @abstractmethod
-    def _connect_arguments(self) -> dict[str, Any]:
-        """Arguments of the driver's ``connect``."""
+    def _open(self) -> Any:
+        """A new connection of the driver."""
 
     @abstractmethod
     def list_argument(self, values: Sequence[Any]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Generator, Sequence
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -59,10 +60,12 @@ class PostgreSQL(Database):
         name = parsed.set(query={}).render_as_string(hide_password=True)
         super().__init__(parsed.set(drivername="postgresql+psycopg"), name, timeout, create)
 
-    def _connect_arguments(self) -> dict[str, Any]:
+    def _open(self) -> Any:
+        _, of_url = self.engine.dialect.create_connect_args(self._url)
         # The operating system notices after about half of the timeout that a network was cut without a reset.
         part = max(1, int(self.timeout / 8))
-        return {
+        options: dict[str, Any] = {
+            **of_url,
             "application_name": "sharpe-bandits",
             "connect_timeout": max(2, int(self.timeout / 3)),
             "keepalives_idle": part,
@@ -70,19 +73,11 @@ class PostgreSQL(Database):
             "keepalives_count": 3,
             "tcp_user_timeout": int(500 * self.timeout),
         }
-
-    def _connect(self) -> None:
-        super()._connect()
-        connections = _bounded_connections(self.timeout + _MARGIN)
-
-        def connect(_dialect: Any, _record: Any, arguments: Any, options: Any) -> Any:
-            driver = connections.connect(*arguments, **options, autocommit=True)
-            ((server,),) = driver.execute("SELECT pg_backend_pid()").fetchall()
-            if server != driver.info.backend_pid:  # a pooler, in which prepared statements of others may be met
-                driver.prepare_threshold = None
-            return driver
-
-        sa.event.listen(self.engine, "do_connect", connect)
+        driver = _bounded_connections(self.timeout + _MARGIN).connect(**options, autocommit=True)
+        ((server,),) = driver.execute("SELECT pg_backend_pid()").fetchall()
+        if server != driver.info.backend_pid:  # a pooler, in which prepared statements of others may be met
+            driver.prepare_threshold = None
+        return driver
 
     def list_argument(self, values: Sequence[Any]) -> list[Any]:
         return list(values)
@@ -145,6 +140,7 @@ def _as_json(fields: Sequence[str], rows: Sequence[Any]) -> str:
     return json.dumps([dict(zip(fields, row, strict=True)) for row in rows])
 
 
+@cache
 def _bounded_connections(limit: float) -> Any:
     """The class of psycopg's connections, with a limit in seconds to each wait for the server, with statements that are
     sent together with the next one, and with question marks for parameters.

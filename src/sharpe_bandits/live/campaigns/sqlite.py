@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -60,17 +61,11 @@ class SQLite(Database):
         _check_file(self._path, create)
         super().__init__(sa.URL.create("sqlite", database=str(self._path)), path, timeout, create)
 
-    def _connect_arguments(self) -> dict[str, Any]:
-        return {"timeout": 0, "check_same_thread": False}
-
-    def _connect(self) -> None:
-        super()._connect()
-        sa.event.listen(self.engine, "connect", self._configure)
-
-    def _configure(self, driver: Any, _: Any) -> None:
-        """Settings that each connection needs."""
+    def _open(self) -> sqlite3.Connection:
+        driver = sqlite3.connect(self._path, timeout=0, check_same_thread=False)
         for pragma in (f"synchronous={self._synchronous}", "wal_autocheckpoint=0", "journal_size_limit=0"):
             driver.execute(f"PRAGMA {pragma}")
+        return driver
 
     def list_argument(self, values: Sequence[Any]) -> str:
         return json.dumps(list(values))
