@@ -7,7 +7,6 @@ import http.client
 import json
 import os
 import random
-import ssl
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -279,10 +278,8 @@ class Service:
             return self._idle.pop()
         except IndexError:
             pass
-        if self._https:
-            context = ssl.create_default_context()
-            return http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=context)
-        return http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+        kind = http.client.HTTPSConnection if self._https else http.client.HTTPConnection
+        return kind(self._host, self._port, timeout=self._timeout)
 
 
 class RemoteCampaign(CampaignInterface):

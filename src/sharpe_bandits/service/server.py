@@ -86,14 +86,6 @@ def _connections() -> int:
     return max(16, min(BoundedProtocol.most, soft // 2))
 
 
-def _spare_the_collector() -> None:
-    """Exclude loaded objects from garbage collection: scanning a million objects of the compiler would stop the service
-    for a tenth of a second each time."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(10_000, 50, 100)
-
-
 class _Server(uvicorn.Server):
     """Says when it has started, and ends in bounded time."""
 
@@ -104,7 +96,10 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            _spare_the_collector()
+            # Scanning a million objects of the compiler would stop the service for a tenth of a second each time.
+            gc.collect()
+            gc.freeze()
+            gc.set_threshold(10_000, 50, 100)
             self._started()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
