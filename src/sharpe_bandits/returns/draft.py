@@ -183,7 +183,7 @@ def _refuse_long_form(source: sources.Source, dated: int | None) -> None:
 def _positions(source: sources.Source, columns: Sequence[str], candidates: list[int]) -> list[int]:
     """Positions of the columns with these names."""
     at = {name: position for position, name in reversed(list(enumerate(source.names)))}
-    allowed, places = set(candidates), []
+    allowed = set(candidates)
     for name in columns:
         if not isinstance(name, str) or name not in at:
             raise unknown("column", name, [source.names[p] for p in candidates])
@@ -191,10 +191,9 @@ def _positions(source: sources.Source, columns: Sequence[str], candidates: list[
             raise InvalidInputError(
                 f"column {shown(name)} is used for dates, rates or a benchmark already; leave it out"
             )
-        places.append(at[name])
-    if len(set(places)) < len(places):
+    if len(set(columns)) < len(columns):
         raise InvalidInputError(f"columns must be distinct, got {shown(columns)}")
-    return places
+    return [at[name] for name in columns]
 
 
 def _named(source: sources.Source, chosen: list[int]) -> str:

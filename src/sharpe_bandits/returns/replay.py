@@ -263,16 +263,9 @@ class Replay(Reported):
         return " + ".join(self.names[k] for k in columns if k >= 0) or "cash"
 
     def tear_sheet(self, name: str, path: str | Path, against: str | None = EQUAL) -> None:
-        """Write the quantstats report on a player's run with the median total return; needs quantstats and dates.
+        """Write the quantstats report on a player's run with the median total return to an HTML file.
 
-        Parameters
-        ----------
-        name : str
-            the player
-        path : str | Path
-            of the HTML file
-        against : str | None, optional
-            the player that serves as benchmark; None for no benchmark
+        The player ``against`` serves as benchmark, if any. Needs quantstats and dates.
         """
         from ..report.replay import tear_sheet
 

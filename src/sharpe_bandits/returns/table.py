@@ -10,13 +10,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from .._support.validation import check_keywords, one_of, positive
-from ..errors import InvalidInputError, listed, shown
+from ..errors import InvalidInputError, listed, shown, unknown
 from ..policies.base import Direction
 from . import cleaning, notation, plausibility, sources
 from . import dates as dates_of
 from .cleaning import Constant, Duplicates, Kind, Missing, TimeZones, Unsorted
 from .draft import Draft, counted, drafted
-from .pivoting import pivoted
 from .statistics import LARGEST_RATE, per_period, risk_free_rate
 
 #: Why functions for returns take no ``risk_free``: policies and objectives have one, per round.
@@ -321,7 +320,7 @@ def read_returns(
         date = date[0]
     dated: Any = date
     dated_at = dates_of.column_of(table, dated, date_format)
-    table = pivoted(table, layout, dated_at, duplicates)
+    table = _pivoted(table, layout, dated_at, duplicates)
     if layout.pivot is not None and dated_at is None and missing == "error":
         missing = "keep"  # every row is an observation of one column
     against = benchmark if risk_free_series is None else risk_free_series
@@ -446,3 +445,62 @@ def _hurdle(draft: Draft, series: Draft, benchmark: bool, same_table: bool, miss
             )
         draft.notes.append(f"{lacking} without a rate of {series.names[0]!r} use the last known one")
     return Hurdle(series.names[0], what, values[at])
+
+
+def _refuse_unread_dates(source: sources.Source, pivot: Sequence[str]) -> None:
+    """Raise if a column holds dates, in digits or as time since 1970 too, that would not be read."""
+    for name, column in zip(source.names, source.columns, strict=True):
+        cells = dates_of.some_of(column)
+        if name in pivot or not cells:
+            continue
+        numbers = sorted({float(cell) for cell in cells if str(cell).isdecimal()})
+        what = plausibility.time_of(np.array(numbers))
+        if dates_of.holds_dates(column) or what == "dates in digits" or what in plausibility.FORMATS:
+            form = f" and date_format={plausibility.FORMATS[what]!r}" if what in plausibility.FORMATS else ""
+            raise InvalidInputError(f"column {name!r} seems to hold dates; pass date={name!r}{form}")
+
+
+def _pivoted(
+    source: sources.Source, layout: sources.Layout, dated: int | None, duplicates: Duplicates
+) -> sources.Source:
+    """The table with a row per date and a column per asset; unchanged if ``layout.pivot`` is None.
+
+    Without dates, rows stay as they are, with a value in one column each.
+    """
+    import pyarrow as pa
+
+    if layout.pivot is None:
+        return source
+    for name in layout.pivot:
+        if name not in source.names:
+            raise unknown("column", name, source.names)
+    if dated is None:
+        _refuse_unread_dates(source, layout.pivot)
+    assets, numbers = (sources.plain_values(source.columns[source.names.index(name)]) for name in layout.pivot)
+    dates: Sequence[Any] = range(len(assets)) if dated is None else sources.plain_values(source.columns[dated])
+    begins: dict[Any, int] = {}
+    for at, date in enumerate(dates):
+        begins.setdefault(date, at)
+    row_of, origin = {date: row for row, date in enumerate(begins)}, list(begins.values())
+    cells: dict[tuple[str, int], int] = {}
+    for at, (date, asset) in enumerate(zip(dates, assets, strict=True)):
+        if asset is None:
+            raise InvalidInputError(f"column {layout.pivot[0]!r}, {source.place(at)} has no asset name; correct it")
+        before = cells.setdefault((str(asset), row_of[date]), at)
+        if before != at and duplicates == "error":
+            raise InvalidInputError(
+                f"{source.place(before)} and {source.place(at)} have the same date and {layout.pivot[0]}, "
+                f"{str(asset)!r}; pass duplicates='first' or duplicates='last'"
+            )
+        if duplicates == "last":
+            cells[str(asset), row_of[date]] = at
+    wide: dict[str, list[Any]] = {str(asset): [None] * len(row_of) for asset in assets}
+    for (name, row), at in cells.items():
+        wide[name][row] = numbers[at]
+    columns = [pa.array(values, pa.large_string()) if source.text else values for values in wide.values()]
+    if dated is None:
+        return sources.Source(list(wide), columns, source.place, None, source.text)
+    label = source.columns[dated]
+    moments = label.take(pa.array(origin)) if hasattr(label, "take") else [label[at] for at in origin]
+    names = [source.names[dated], *wide]
+    return sources.Source(names, [moments, *columns], lambda row: source.place(origin[row]), None, source.text)
