@@ -17,7 +17,6 @@ from sharpe_bandits.confidence_sequences import (
     intervals,
     lateness,
     leader,
-    probably_best,
 )
 from sharpe_bandits.objectives import Statistics
 
@@ -222,22 +221,6 @@ def test_a_leader_that_is_none_is_said_to_be_best_in_few_runs():
             ever |= agent.leading is not None
         wrong += ever
     assert wrong <= 60 * 0.05 + 3 * math.sqrt(60 * 0.05 * 0.95)
-
-
-@pytest.mark.parametrize("objective", OBJECTIVES[:4])
-def test_the_short_way_to_a_leader_that_is_probably_best(objective):
-    """It only leaves out bounds that cannot matter: checked around the moment at which leads become clear."""
-    rng, said = np.random.default_rng(7), []
-    for _ in range(300):
-        n = rng.integers(20, 3000, 3).astype(float)
-        mean, sd = rng.normal(0.5, 0.15, 3), rng.uniform(0.2, 1.5, 3)
-        moments = Statistics(n, mean, sd**2, rng.normal(0.0, 0.5, 3) * sd**3, rng.uniform(2.5, 5.0, 3) * sd**4)
-        among = rng.random(3) < 0.8
-        among[rng.integers(3)] = True
-        full = leader(moments, objective, among=among)
-        said.append(full.probably_best)
-        assert probably_best(moments, objective, among=among) == (full.arm if full.probably_best else None)
-    assert 30 < sum(said) < 270
 
 
 def lead_by_hand(n, k, others, alpha, m=32.0):

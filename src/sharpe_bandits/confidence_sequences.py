@@ -227,7 +227,15 @@ def leader(
     probability at most :math:`\alpha/(K-1)`, which bounds the error of the difference. There is no bound while it is
     too early for either arm. ``among``: which arms are compared, at least one; alpha is divided among all arms.
     """
-    best, rivals, lead, noise, beta, ready, heavy = _against_rivals(statistics, objective, alpha, tuning, among)
+    m = positive("tuning", tuning)
+    estimate, w, n, ready, heavy = _estimates(statistics, _or_sharpe(objective), 1.0)
+    if n.ndim != 1 or n.size < 2:
+        raise InvalidInputError(f"statistics of at least two arms are needed, got arrays of shape {n.shape}")
+    compared = np.flatnonzero(np.broadcast_to(np.asarray(among, bool), n.shape))
+    best = int(compared[np.argmax(np.where(np.isnan(estimate), -np.inf, estimate)[compared])])
+    rivals, lead = compared[compared != best], estimate[best] - estimate
+    noise, mixed = (1 + m / n) * w / n, 0.5 * np.log1p(n / m)
+    beta = math.log((n.size - 1) / inside("alpha", alpha)) + mixed[best] + mixed
     if not rivals.size:
         return Leader(best, None, None, None, True, bool(heavy[best]), float(alpha))
     with np.errstate(invalid="ignore"):
@@ -239,32 +247,6 @@ def leader(
     ahead, least = (float(x) if math.isfinite(x) else None for x in (lead[rival], low[rival]))
     heavier = bool(heavy[best] | heavy[rival])
     return Leader(best, rival, ahead, least, bool(low[rival] > 0), heavier, float(alpha))
-
-
-def probably_best(statistics: Statistics, objective: Objective | None = None, *, among: Any = True) -> int | None:
-    """The :func:`leader` if it is probably the best; otherwise None, which takes less time to find out."""
-    best, rivals, lead, noise, beta, ready, _ = _against_rivals(statistics, objective, 0.05, EARLY, among)
-    with np.errstate(invalid="ignore"):  # the width of leader() is at least this, by t = 0 in _one_sided
-        far = ready & (lead > np.sqrt(2 * (beta - math.log(2)) * (noise[best] + noise)))
-    decided = not rivals.size or (ready[best] and far[rivals].all())
-    return best if decided and leader(statistics, objective, among=among).probably_best else None
-
-
-def _against_rivals(
-    statistics: Statistics, objective: Objective | None, alpha: float, tuning: float, among: Any
-) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The arm with the best estimate, those that it is compared with, and for all arms: its lead, noise, beta, whether
-    intervals have started, and whether tails are heavy.
-    """
-    m = positive("tuning", tuning)
-    estimate, w, n, ready, heavy = _estimates(statistics, _or_sharpe(objective), 1.0)
-    if n.ndim != 1 or n.size < 2:
-        raise InvalidInputError(f"statistics of at least two arms are needed, got arrays of shape {n.shape}")
-    compared = np.flatnonzero(np.broadcast_to(np.asarray(among, bool), n.shape))
-    best = int(compared[np.argmax(np.where(np.isnan(estimate), -np.inf, estimate)[compared])])
-    noise, mixed = (1 + m / n) * w / n, 0.5 * np.log1p(n / m)
-    beta = math.log((n.size - 1) / inside("alpha", alpha)) + mixed[best] + mixed
-    return best, compared[compared != best], estimate[best] - estimate, noise, beta, ready, heavy
 
 
 def _one_sided(beta: np.ndarray, share: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from ..._support.display import html_table
 from ..._support.names import check_name
 from ..._support.plain_data import plain
 from ..._support.validation import is_number, is_supported_reward, real, unsupported_reward, whole
-from ...confidence_sequences import Evidence, Interval, Leader, evidence_above, intervals, leader, probably_best
+from ...confidence_sequences import Evidence, Interval, Leader, evidence_above, intervals, leader
 from ...errors import CampaignOverError, InvalidInputError, RewardWarning, shown, unknown
 from ...objectives import Objective, Statistics
 from ...play import state as arm_state
@@ -219,11 +219,11 @@ class Agent:
 
     def _look(self) -> None:
         """Record which arm is probably best, and since which round."""
-        best = probably_best(self._statistics(self._all), self.objective, among=self._active)
-        if best is None:
+        best = leader(self._statistics(self._all), self.objective, among=self._active)
+        if not best.probably_best:
             self._leading = None
-        elif self._leading is None or self._leading[0] != best:
-            self._leading = best, self.t
+        elif self._leading is None or self._leading[0] != best.arm:
+            self._leading = best.arm, self.t
 
     def statistics(self) -> dict[Any, Statistics]:
         """What the estimates of each arm are computed from (see :class:`sharpe_bandits.objectives.Statistics`); NaN if
