@@ -28,6 +28,7 @@ def test_a_log_that_was_changed_is_noticed(tmp_path):
         ("UPDATE sharpe_bandits_decisions SET details = '{}' WHERE number = 8", "decision 8 does not agree"),
         ("UPDATE sharpe_bandits_campaigns SET settings = settings || ' '", "its hash is not"),
         ("UPDATE sharpe_bandits_campaigns SET hash = 'x'", "the hash of the last event"),
+        ("UPDATE sharpe_bandits_campaigns SET hash = NULL", "the hash of the last event"),
         ("DELETE FROM sharpe_bandits_events WHERE seq = 50", "event 50 is missing"),
         ("DELETE FROM sharpe_bandits_decisions WHERE number = 9", "decision 9 is missing"),
         ("DELETE FROM sharpe_bandits_events WHERE seq = 300", "the log has 299 events, but the campaign has 300"),

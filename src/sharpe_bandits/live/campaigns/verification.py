@@ -51,7 +51,7 @@ class Chain:
     """Follows the hashes of a log, event by event; ``last`` is what the next one builds on."""
 
     def __init__(self, first: str) -> None:
-        self.last = first
+        self._first = self.last = first
 
     def check(self, event: Event, row: DecisionRow | None, result: Verification) -> bool:
         """Whether the next event has the right hash; if not, the result says so."""
@@ -62,7 +62,7 @@ class Chain:
 
     def end(self, last_hash: str | None, result: Verification) -> None:
         """Compare the hash that the campaign has."""
-        if last_hash is not None and last_hash != self.last:
+        if (last_hash or self._first) != self.last:
             result.add("the hash of the last event is not that of the campaign")
 
 
