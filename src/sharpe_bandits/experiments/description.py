@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -41,8 +42,8 @@ _BY_KIND = ("arms", "clock", "switches", "objective", "policies")
 _WORDS = ("name", "form", "confidence", "sign", "undefined", "undefined_width", "first_term")
 #: Keys that all cases of an experiment share.
 _SHARED = ("title", "metric", "checkpoints", "sweep", "cases", "runs", "seed")
-#: Maximum numbers of arms that one table of a description makes, and of checkpoints of a curve.
-MOST_ARMS, MOST_CHECKPOINTS = 10_000, 10_000
+#: Maximum numbers of cases, of arms that one table of a description makes, and of checkpoints of a curve.
+MOST_CASES, MOST_ARMS, MOST_CHECKPOINTS = 1_000, 10_000, 10_000
 #: Number of equally likely values of ``z``, a standard normal variable, in an Empirical arm.
 NORMAL_VALUES = 1_000
 _KINDS: dict[str, Any] = {"arm": Arm, "policy": Policy, "objective": Objective}
@@ -102,6 +103,10 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
     sweep = description.get("sweep", {})
     if not isinstance(sweep, dict) or not all(isinstance(v, list) and v for v in sweep.values()):
         raise DescriptionError("sweep must be a table of non-empty lists, as in sweep = { L = [0.5, 5] }", "sweep")
+    if len(table) * math.prod(map(len, sweep.values())) > MOST_CASES:
+        raise DescriptionError(
+            f"there are more than {MOST_CASES:,} cases; shorten the lists of sweep, or make several files", "sweep"
+        )
     for place, key in [*(("sweep", key) for key in sweep), *(("cases", key) for case in table for key in case)]:
         with at(place):
             if key in _SHARED:
