@@ -20,17 +20,7 @@ _LONGEST = 20
 
 @dataclass(repr=False)
 class Table:
-    """Columns and rows of text, numbers, verdicts or None.
-
-    Attributes
-    ----------
-    columns, rows : list[str] and list[list[Any]]
-        the table; ``records()`` returns a dictionary per row
-    title, text : str, optional
-        heading and description
-    anchor : str, optional
-        link target in a report
-    """
+    """Columns and rows of text, numbers, verdicts or None, with what a page says about them."""
 
     columns: list[str]
     rows: list[list[Any]]

@@ -100,16 +100,8 @@ def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def from_json(content: bytes | str, what: str, constants: bool = False) -> Any:
-    """Parse JSON; raises :class:`UnreadableDataError` if it is invalid, too long, too deep, or a number is too large.
-
-    Parameters
-    ----------
-    content : bytes | str
-        the text
-    what : str
-        description for the error message
-    constants : bool, optional
-        whether NaN and Infinity, which are not in the standard, are allowed
+    """Parse JSON. Raises :class:`UnreadableDataError`, which says ``what`` it is, if it is invalid, too long or too
+    deep, if a number is too large, or if it has NaN or Infinity, which are not in the standard, without ``constants``.
     """
     if not isinstance(content, (str, bytes)):
         raise UnreadableDataError(f"{what} must be text, got {type(content).__name__}")

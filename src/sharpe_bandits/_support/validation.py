@@ -169,12 +169,7 @@ def check_keywords(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A decorator that rejects unknown keyword arguments with a remedy, where Python would raise a bare TypeError.
 
-    Parameters
-    ----------
-    also : Callable[..., Any] | None, optional
-        the function that keyword arguments are passed on to
-    **elsewhere : str
-        by name, arguments that users may expect here, and where they belong
+    Others are passed on to ``also``; ``elsewhere`` says of arguments that users may expect here where they belong.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

@@ -44,11 +44,12 @@ def figure(ranking: Ranking) -> Figure:
     chart = _intervals(ranking, "annual_sharpe", f"annualised {ranking.ratio_words}", sharpe)
     if not ranking.by_ratio:
         chart = _intervals(ranking, "value", ranking.criterion, [])
-    settings = ranking.settings()
+    settings, count = ranking.settings(), len(ranking.columns)
+    first = "R" if count <= DRAWN else f"First {DRAWN} of {count:,} columns, r"
     return Figure(
-        title=f"{_first(ranking, DRAWN)}anked by {ranking.criterion}, {100 * ranking.confidence:g}% intervals",
+        title=f"{first}anked by {ranking.criterion}, {100 * ranking.confidence:g}% intervals",
         charts=[[chart]],
-        size=(8.4, 1.1 + 0.27 * min(len(ranking.columns), DRAWN)),
+        size=(8.4, 1.1 + 0.27 * min(count, DRAWN)),
         caption=f"{settings['data']}; {settings['scale']}; annualised: {settings['annualised']}; "
         f"{'; '.join(f'{what}: {words}' for what, words in ranking.hurdle_in_words().items())}",
         shared="y",
@@ -70,11 +71,6 @@ def _intervals(ranking: Ranking, what: str, label: str, rules: list[Rule]) -> Ch
         beside=[f"first in {c.best:.0%}" for c in columns],
     )
     return Chart(series=[series], x=Axis(label=label), y=places, rules=rules, across=True)
-
-
-def _first(ranking: Ranking, most: int) -> str:
-    count = len(ranking.columns)
-    return "R" if count <= most else f"First {most} of {count:,} columns, r"
 
 
 def curves(ranking: Ranking) -> Figure:
