@@ -7,7 +7,7 @@
 #   make plain-numba         a short form of the tests without what compiles faster by Numba's internals
 #   make next-numba          what must work, with the newest version of Numba, also a pre-release
 #   make matrix              a short form of the tests on every Python and range of Numba; fills a table of the docs
-#   make test-long           the tests with other and more random examples each time
+#   make test-long           the tests with other and more random examples each time, and every kernel of every policy
 #   make test-order SEED=1   the tests in a random order
 #   make fuzz MINUTES=5      hostile input against everything that reads input
 #   make torture             campaigns: many processes, kill -9, a million decisions (half an hour)
