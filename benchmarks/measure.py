@@ -33,8 +33,7 @@ NUMPY = "NumPy over runs"
 PYTHON = "plain Python"
 GENERATOR = "Numba over numpy's generator"
 DRAWS = "C, bare draws, vectorised"
-OWN = "user's own, nondecreasing=True"
-OWN_UNDECLARED = "user's own, undeclared"
+OWN = "user's own"
 
 Say = Callable[[str], None]
 
@@ -270,17 +269,8 @@ def halving(sizes: Sizes, loop: CLoop) -> dict[str, Any]:
     return {"arms": arms, "works": found}
 
 
-@sb.index_policy(name="my UCB-RSSR", nondecreasing=True, objective=sb.RSSR(settings.L))
+@sb.index_policy(name="my UCB-RSSR", objective=sb.RSSR(settings.L))
 def my_rssr(arm: Any, t: int, L: float) -> float:
-    d = L + arm.variance
-    room = d - 3.0 * arm.epsilon
-    if room <= 0.0:
-        return math.inf
-    return arm.mean**2 / d + (d + arm.second_moment + 2.0 * arm.epsilon) * arm.epsilon / (d * room)
-
-
-@sb.index_policy(name="my undeclared UCB-RSSR", objective=sb.RSSR(settings.L))
-def my_undeclared_rssr(arm: Any, t: int, L: float) -> float:
     d = L + arm.variance
     room = d - 3.0 * arm.epsilon
     if room <= 0.0:
@@ -294,7 +284,6 @@ def own_policy(sizes: Sizes) -> dict[str, Any]:
     engines = [
         contender(sb.UCBRSSR(L=settings.L), bandit, n, runs),
         contender(my_rssr(L=settings.L), bandit, n, runs, OWN),
-        contender(my_undeclared_rssr(L=settings.L), bandit, n, runs, OWN_UNDECLARED),
     ]
     return {"arms": 10, "horizon": n, "rows": rows(take_turns(engines, sizes.repetitions))}
 
@@ -370,7 +359,7 @@ sb.simulate(policy, [sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8)], horizon=1000, 
 print(imported, time.process_time() - imported)
 """
 #: A policy of each kind of kernel.
-_KINDS = {"UCBRSSR": "lazy", "SlidingWindowUCB": "reference", "ScaleFreeTS": "side by side", "SHSR": "in phases"}
+_KINDS = {"UCBRSSR": "side by side", "SlidingWindowUCB": "reference", "SHSR": "in phases"}
 
 
 def _child(script: str, *arguments: object, **environment: str) -> list[float]:

@@ -83,7 +83,7 @@ class Sizes:
     plan_errors: tuple[float, ...] = (0.05,)
     tool_repetitions: int = 3
     #: Policies whose first call is timed with nothing on disk, one of each kind of kernel.
-    cold: tuple[str, ...] = ("UCBRSSR", "SlidingWindowUCB", "ScaleFreeTS", "SHSR")
+    cold: tuple[str, ...] = ("UCBRSSR", "SlidingWindowUCB", "SHSR")
     memory: tuple[tuple[int, int], ...] = ((100, 10_000), (1_000, 10_000), (10_000, 10_000), (1_000, 100_000))
 
     def runs(self, rounds: int, horizon: int | None = None) -> int:

@@ -13,7 +13,7 @@ import hashlib
 import sharpe_bandits as sb
 
 
-@sb.index_policy(name="Cautious", nondecreasing=True)
+@sb.index_policy(name="Cautious")
 def cautious(arm, t, L):
     return arm.mean**2 / (L + arm.variance) + arm.epsilon
 

@@ -160,7 +160,6 @@ def test_values_are_named_with_a_remedy(make, parts):
         (lambda: sb.simulate(sb.policies.UCB1(), PAIR, horizon=10, checkpoints=[11]), ("checkpoint", "from 1 to 10", "11")),
         (lambda: sb.trace(sb.policies.UCB1(), PAIR, horizon=10, kernel="fast"), ("kernel must be one of 'auto'", "'fast'")),
         (lambda: sb.trace(sb.policies.UCB1(), PAIR, horizon=10, run=-1), ("run must be a whole number at least 0", "-1")),
-        (lambda: sb.trace(sb.policies.MVTS(), PAIR, horizon=10, kernel="lazy"), ("MVTS cannot be played by the lazy kernel",)),
     ],
 )  # fmt: skip
 def test_calls_are_refused_with_a_remedy(make, parts):

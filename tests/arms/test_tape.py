@@ -34,7 +34,7 @@ def test_a_tape_that_is_too_short_is_an_error(policy):
 def test_a_tape_that_is_just_long_enough_is_none():
     """The kernels draw ahead of need, past the end of a short tape; that must not show."""
     tape = sb.Tape(np.concatenate([np.full((1, 17), 5.0), np.full((1, 17), 3.5)]) + 0.25)
-    for kernel in ("lazy", "side by side"):
+    for kernel in ("reference", "side by side"):
         trace = sb.trace(sb.policies.UCB1(), tape, horizon=19, kernel=kernel)
         assert np.isfinite(trace.rewards).all()
         assert np.bincount(trace.choices).tolist() == [17, 2]

@@ -9,9 +9,8 @@ from sharpe_bandits.simulation.spec import Spec, run_chunk
 
 BANDIT = sb.Bandit([sb.Uniform(0, 10), sb.Uniform(0, 9), sb.Uniform(0.4, 9.6)])
 KERNELS = {
-    "lazy": (sb.UCBRSSR(L=2.0), "lazy"),
     "side by side": (sb.UCBRSSR(L=2.0), "side by side"),
-    "a pilot past half of the horizon": (sb.policies.UCB1(pilot_fraction=0.9), "lazy"),
+    "a pilot past half of the horizon": (sb.policies.UCB1(pilot_fraction=0.9), "reference"),
     "reference": (sb.UCBRSSR(L=2.0), "reference"),
     "a pilot past half of the horizon, side by side": (sb.policies.UCB1(pilot_fraction=0.9), "side by side"),
     "discounted": (sb.policies.DiscountedUCB(L=2.0), "auto"),

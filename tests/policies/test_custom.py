@@ -16,24 +16,17 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.arms.bandit import as_environment
 from sharpe_bandits.play import formulas
 from sharpe_bandits.play.choose import Holding
 from sharpe_bandits.play.streams import normal
 from sharpe_bandits.simulation.compiler import specialise
 from sharpe_bandits.simulation.families import family_of
-from sharpe_bandits.simulation.spec import Spec, is_lazy
 from tests import twin
 from tests.catalogue import greedy_sharpe
 from tests.damage import with_checksum
 
 HORIZON = 120
 TAPE = np.random.default_rng(4).gamma([[2.0], [3.0], [2.5]], [[0.6], [0.5], [0.5]], size=(3, HORIZON))
-
-
-def lazy(policy, bandit=TAPE):
-    environment = sb.Tape(bandit) if isinstance(bandit, np.ndarray) else as_environment(bandit)
-    return is_lazy(Spec(policy, environment, HORIZON, 1, 0, (HORIZON,)))
 
 
 def user_module(tmp_path, source):
@@ -52,11 +45,10 @@ def test_the_four_lines_of_the_readme():
     assert trace.choices.tolist() == choices
     # Without an objective of its own it recommends the arm it played most.
     assert trace.recommended == max(range(3), key=lambda i: (records[i].s, -i))
-    assert not lazy(greedy_sharpe(L=1.0))  # nothing is declared
 
 
 def test_a_user_can_write_ucb_rssr_and_gets_the_built_in_one():
-    @sb.index_policy(name="my UCB-RSSR", nondecreasing=True, objective=sb.RSSR(L=0.8))
+    @sb.index_policy(name="my UCB-RSSR", objective=sb.RSSR(L=0.8))
     def mine(arm, t, L):
         d = L + arm.variance
         room = d - 3.0 * arm.epsilon
@@ -65,7 +57,6 @@ def test_a_user_can_write_ucb_rssr_and_gets_the_built_in_one():
         width = (d + arm.second_moment + 2.0 * arm.epsilon) * arm.epsilon
         return (arm.mean * arm.mean * room + width) / (d * room)
 
-    assert lazy(mine(L=0.8))
     for bandit in (sb.Tape(TAPE), sb.Bandit([sb.Uniform(0, 3), sb.Uniform(0, 3.2), sb.Uniform(1, 2)])):
         built_in = sb.trace(sb.UCBRSSR(L=0.8), bandit, horizon=HORIZON, seed=3)
         own = sb.trace(mine(L=0.8), bandit, horizon=HORIZON, seed=3)
@@ -95,7 +86,6 @@ def test_every_field_of_the_record_is_what_it_says():
         return known + late + 0.1 * draws.normal() + table[record.s]
 
     policy = fields(table=table)
-    assert not lazy(policy)
     choices, _ = twin.play(index, TAPE, HORIZON, 1, seed=6)
     assert sb.trace(policy, sb.Tape(TAPE), horizon=HORIZON, seed=6).choices.tolist() == choices
     assert len(set(choices[3:])) == 3
@@ -145,18 +135,6 @@ def test_a_helper_that_numba_has_compiled_is_followed():
             return signed(x)
 
         assert specialise(kernel, {formulas.index: index})(2.5) == sign * 2.5
-
-
-def test_a_false_promise_is_found_out():
-    @sb.index_policy(name="falls", nondecreasing=True)
-    def falls(arm, t):
-        return arm.mean - arm.epsilon
-
-    with pytest.raises(
-        sb.errors.InvalidInputError,
-        match=r"falls was declared nondecreasing=True.*decreases between t = \d+ and t = \d+.*nondecreasing=False",
-    ):
-        sb.trace(falls(), sb.Tape(TAPE), horizon=HORIZON)
 
 
 def test_a_function_that_does_not_compile_shows_the_users_line(tmp_path):
@@ -212,9 +190,9 @@ def test_an_index_must_be_a_number_on_every_path():
         sb.trace(half(), sb.Tape(TAPE), horizon=HORIZON)
 
 
-@pytest.mark.parametrize("kernel", ["lazy", "side by side"])
+@pytest.mark.parametrize("kernel", ["reference", "side by side"])
 def test_not_a_number_is_an_error_that_says_where(kernel):
-    @sb.index_policy(name="undefined", nondecreasing=True)
+    @sb.index_policy(name="undefined")
     def undefined(arm, t):
         return math.sqrt(30.5 - arm.pulls) + 0.0 * arm.mean
 

@@ -6,7 +6,6 @@ import sys
 
 #: Games by the kernel that plays them; tables end early, so that short and long games have the same kernels.
 LONG = {
-    "lazy": "sb.simulate(sb.UCBRSSR(L=1.0), EQUAL, horizon=n, runs=2)",
     "side by side": "sb.trace(sb.UCBRSSR(L=1.0), EQUAL, horizon=min(n, 10**8), kernel='side by side')",
     "reference": "sb.simulate(sb.ScaleFreeTS(L=1.0), EQUAL, horizon=n, runs=2)",
     "a long pilot": "sb.simulate(sb.UCBRSSR(L=1.0, pilot_fraction=0.99), EQUAL, horizon=n, runs=2)",

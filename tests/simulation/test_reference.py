@@ -33,16 +33,40 @@ def test_full_feedback_on_arms_that_are_counted_by_pulls():
     assert [pays[arm][t] for t, arm in enumerate(trace.choices)] == trace.rewards.tolist()
 
 
-@pytest.mark.parametrize("policy", [sb.ScaleFreeIMED(L=0.5), sb.policies.ModifiedMVTS(L=1.0), sb.policies.ScaleFreeNPTS(L=0.5),
-                                    sb.UCBRSSR(L=0.75)], ids=lambda policy: policy.name)  # fmt: skip
-@pytest.mark.parametrize("name", ["uniform", "coins", "constant", "negative"])
-def test_fast_kernels_make_the_choices_of_the_reference(policy, name):
+#: Scores, draws, loops, infinite indices, a table and a search, and ties at all of them.
+FAST = [sb.ScaleFreeIMED(L=0.5), sb.policies.ModifiedMVTS(L=1.0), sb.policies.ScaleFreeNPTS(L=0.5), sb.UCBRSSR(L=0.75),
+        sb.policies.GRAUCB(rho=1.0), sb.policies.KLUCB()]  # fmt: skip
+
+
+@pytest.mark.parametrize("policy", FAST, ids=lambda policy: policy.name)
+@pytest.mark.parametrize("name", BANDITS)
+def test_the_fast_kernel_makes_the_choices_of_the_reference(policy, name):
     one, brute = (
         run_chunk(spec(policy, BANDITS[name], kernel, runs=3), 0, 3, trace=True)
         for kernel in ("reference", "side by side")
     )
     for field in ("choices", "rewards", "pulls", "halfway", "final", "recommended", "reward_mean", "reward_variance"):
         np.testing.assert_array_equal(getattr(one, field), getattr(brute, field), err_msg=field)
+
+
+@sb.index_policy(name="Greedy Sharpe")
+def greedy(arm, t, L):
+    return arm.mean**2 / (L + arm.variance)
+
+
+@pytest.mark.parametrize("kernel", ["reference", "side by side"])
+def test_a_lead_that_ends_in_a_tie(kernel):
+    """By hand: arm 1 leads until its mean is exactly 0, which ties with arm 0: the lowest arm is played."""
+    rewards = np.array([[0.0] * 40, [1.0] * 20 + [-1.0] * 20])
+    trace = sb.trace(greedy(L=1.0), sb.Tape(rewards), horizon=48, kernel=kernel)
+    assert trace.choices.tolist() == [0, 1, 0, 1] + [1] * 38 + [0] * 6
+
+
+@pytest.mark.parametrize("kernel", ["reference", "side by side"])
+def test_infinite_indices_are_played_in_turn(kernel):
+    """With L = 0.1 on rewards in [0, 1] the width of UCB-RSSR is undefined for long."""
+    trace = sb.trace(sb.UCBRSSR(L=0.1), BANDITS["equal"], horizon=200, kernel=kernel)
+    assert trace.choices.tolist() == [0, 1, 2, 3, 4] * 40
 
 
 @sb.index_policy(name="by a table")

@@ -8,13 +8,11 @@ import numpy as np
 LANES = 16
 #: Rewards drawn in advance, per arm.
 AHEAD = 64
-#: The most rounds that a kernel looks ahead: tables by rounds or pulls extend this far beyond the horizon.
-LOOKAHEAD = 64
 
 
 class Status(NamedTuple):
     """What a kernel reports: whether it gave up because an index or a reward was NaN; if so, in which run, for which
-    arm, after how many rounds and pulls; and how often the lazy kernel compared arms.
+    arm, after how many rounds and pulls.
     """
 
     failed: int
@@ -22,11 +20,6 @@ class Status(NamedTuple):
     arm: int
     t: int
     pulls: int
-    comparisons: int
-
-
-#: Position of the number of comparisons.
-N_COMPARISONS = 5
 
 
 def give_up(status, run, arm, t, pulls):

@@ -345,20 +345,6 @@ def record(pulls, mean, variance, second_moment, epsilon, last, key, round_key, 
     return ArmRecord(*known, *statistics)
 
 
-#: Cells of statistics that keep nothing.
-NO_CELLS = np.zeros((0, 0, 0))
-
-
-def plain_arm(pulls, mean, variance, second, epsilon, last, third, fourth):
-    """The record of an arm for an index that uses only moments: the only kind that is played lazily."""
-    nothing = np.uint64(0)
-    return record(
-        pulls=pulls, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=nothing,
-        round_key=nothing, lead=np.nan, standard_normal=np.nan,
-        statistics=statistics_of(NO_CELLS, 0, 0, 0, pulls, 0.0, mean, variance, third, fourth, nothing),
-    )  # fmt: skip
-
-
 def record_of(sums, kept, i, more, epsilon, last, key, round_key, lead, standard_normal):
     """The record of arm ``i`` from sums; ``kept[i, cell, 0]``: cells kept by statistics.
 

@@ -253,15 +253,6 @@ class IndexPolicy(Policy, abstract=True):
         code = self.formula.__code__
         return tuple(self.argument(name, horizon) for name in code.co_varnames[2 : code.co_argcount])
 
-    def nondecreasing(self, lowest: float) -> bool:
-        """Whether an arm's index is nondecreasing in t while the arm is not played, given the lowest reward."""
-        return False
-
-    @property
-    def declared_nondecreasing(self) -> bool:
-        """Whether a user has declared a formula nondecreasing: this is then tested on sample records."""
-        return False
-
     def pilot(self, horizon: int | None, arms: int) -> int:
         """Pulls of each arm in the pilot."""
         if self.pilot_pulls is not None:

@@ -27,9 +27,6 @@ class UCB1(IndexPolicy):
     def formula(arm: ArmRecord, t: int) -> float:
         return arm.mean + arm.epsilon
 
-    def nondecreasing(self, lowest: float) -> bool:
-        return True
-
 
 class MVLCB(IndexPolicy):
     r"""MV-LCB on the mean-variance; the index is the negative of the published one, which is minimised.
@@ -54,9 +51,6 @@ class MVLCB(IndexPolicy):
 
     def argument(self, name: str, horizon: int) -> Any:
         return math.sqrt(math.log(horizon)) if name == "root_log" else super().argument(name, horizon)
-
-    def nondecreasing(self, lowest: float) -> bool:
-        return True
 
 
 class EpsilonGreedy(IndexPolicy):
@@ -90,6 +84,3 @@ class RoundRobin(IndexPolicy):
     @staticmethod
     def formula(arm: ArmRecord, t: int) -> float:
         return -arm.pulls
-
-    def nondecreasing(self, lowest: float) -> bool:
-        return True

@@ -58,13 +58,6 @@ class CustomPolicy(IndexPolicy):
         value = dict(self.parameters)[name]
         return _read_only(value) if isinstance(value, np.ndarray) else value
 
-    def nondecreasing(self, lowest: float) -> bool:
-        return bool(self.factory.nondecreasing)
-
-    @property
-    def declared_nondecreasing(self) -> bool:
-        return bool(self.factory.nondecreasing)
-
     def to_dict(self) -> dict[str, Any]:
         return {
             "policy": "CustomPolicy",
@@ -96,9 +89,7 @@ class PolicyFactory:
 
     known: ClassVar[dict[str, PolicyFactory]] = {}
 
-    def __init__(
-        self, function: Callable[..., Any], name: str, nondecreasing: bool, objective: Objective | None
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], name: str, objective: Objective | None) -> None:
         if not inspect.isfunction(function):
             raise InvalidInputError(f"an index policy is made of a function index(arm, t, ...), got {shown(function)}")
         signature = inspect.signature(function)
@@ -118,7 +109,6 @@ class PolicyFactory:
                     f"parameter {word!r} of {function.__name__} must not be keyword-only, *args or **kwargs"
                 )
         self.function, self.name, self.objective = function, name, objective
-        self.nondecreasing = nondecreasing
         self.__doc__ = function.__doc__
         fingerprint(function)  # records the source, which may be edited later
         PolicyFactory.known[name] = self
@@ -217,7 +207,7 @@ def index_policy(function: Callable[..., Any], /) -> PolicyFactory: ...
 
 @overload
 def index_policy(
-    *, name: str | None = None, nondecreasing: bool = False, objective: Objective | None = None
+    *, name: str | None = None, objective: Objective | None = None
 ) -> Callable[[Callable[..., Any]], PolicyFactory]: ...
 
 
@@ -226,7 +216,6 @@ def index_policy(
     /,
     *,
     name: str | None = None,
-    nondecreasing: bool = False,
     objective: Objective | None = None,
 ) -> PolicyFactory | Callable[[Callable[..., Any]], PolicyFactory]:
     """Make an index policy from a plain function ``index(arm, t, ...)``, which is compiled like a built-in one.
@@ -240,9 +229,6 @@ def index_policy(
     ----------
     name : str | None, optional
         default name of the policy
-    nondecreasing : bool, optional
-        True if an arm's index cannot decrease as t grows while the arm is not played (as for UCB indices): the policy
-        is then played by the fast lazy kernel. This is tested on sample records before use
     objective : Objective | None, optional
         the objective that the policy tries to maximise (default: unknown; it then recommends the arm it played most)
 
@@ -261,7 +247,7 @@ def index_policy(
         check_objective(objective)
 
     def make(formula: Callable[..., Any]) -> PolicyFactory:
-        return PolicyFactory(formula, name or str(getattr(formula, "__name__", "")), nondecreasing, objective)
+        return PolicyFactory(formula, name or str(getattr(formula, "__name__", "")), objective)
 
     return make if function is None else make(function)
 

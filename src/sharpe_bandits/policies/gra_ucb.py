@@ -99,9 +99,6 @@ class GRAUCB(_GRA):
         free = arm.pulls - 1.0
         return rho * (arm.mean + _HALF_ROOT * arm.epsilon) - free * arm.variance / quantile(free, chi2, far)
 
-    def nondecreasing(self, lowest: float) -> bool:
-        return True
-
 
 class ModifiedGRAUCB(_GRA):
     r"""Modified-GRA-UCB, the paper's benchmark on RSSR.
@@ -134,6 +131,3 @@ class ModifiedGRAUCB(_GRA):
     @property
     def formula(self) -> Callable[..., Any]:
         return modified_printed if self.form == "printed" else modified_authors
-
-    def nondecreasing(self, lowest: float) -> bool:
-        return self.form == "authors" or lowest >= 0

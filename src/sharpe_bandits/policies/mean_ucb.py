@@ -13,9 +13,6 @@ _STEPS = 40  # bisections of the interval [mean, 1]
 class _OnMean(IndexPolicy):
     objective = Mean()
 
-    def nondecreasing(self, lowest: float) -> bool:
-        return True
-
 
 class UCBV(_OnMean):
     r"""UCB-V on the mean of rewards between 0 and 1.

@@ -288,9 +288,6 @@ class ScaleFreeUCB(AnyObjective):
         largest = own_variance if self.score is None else largest_variance_of_any
         return upper_bound_of(root_of(self.objective), counted, largest)
 
-    def nondecreasing(self, lowest: float) -> bool:
-        return self.score is None and not self.dependent  # h and W are constant, and the width grows with N
-
 
 class _Forgetting(ScaleFreeUCB):
     """Common checks: enough is remembered to distinguish arms."""

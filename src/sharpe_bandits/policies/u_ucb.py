@@ -110,6 +110,3 @@ class UUCB(IndexPolicy):
             "elsewhere": -math.inf if self.undefined == "barred" else math.inf,
         }
         return special[name] if name in special else super().argument(name, horizon)
-
-    # The index is nondecreasing in t, but its width exceeds most gaps for the whole horizon: arms are played almost in
-    # turn, and the lazy kernel, which this would declare, is not faster.

@@ -136,9 +136,6 @@ class UCBRSSR(_UCBSharpe):
     def formula(self) -> Callable[..., Any]:
         return rssr_infinite if self.undefined_width == "infinite" and self.ddof else rssr_other
 
-    def nondecreasing(self, lowest: float) -> bool:
-        return self.undefined_width == "infinite"
-
 
 class UCBSRLike(_UCBSharpe):
     r"""UCB-SR-like, with the first term :math:`\bar X / D` of the theorem (the equation prints :math:`\bar X/\bar V`).
@@ -169,7 +166,3 @@ class UCBSRLike(_UCBSharpe):
 
     def argument(self, name: str, horizon: int) -> Any:
         return float(self.first_term == "equation") if name == "equation" else super().argument(name, horizon)
-
-    def nondecreasing(self, lowest: float) -> bool:
-        # The width grows with epsilon only while D + mean >= 0.
-        return self.undefined_width == "infinite" and lowest >= self.risk_free

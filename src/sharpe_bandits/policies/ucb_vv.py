@@ -15,6 +15,3 @@ class UCBVV(IndexPolicy):
     @staticmethod
     def formula(arm: ArmRecord, t: int) -> float:
         return arm.variance + arm.epsilon
-
-    def nondecreasing(self, lowest: float) -> bool:
-        return True

@@ -377,7 +377,7 @@ def trace(
     run : int, optional
         which run
     kernel : Kernel, optional
-        "auto", or "lazy", "side by side" or "reference" to force one of them (all make the same choices)
+        "auto", or "side by side" or "reference" to force one of them (both make the same choices)
 
     Examples
     --------

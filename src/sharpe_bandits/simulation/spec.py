@@ -19,13 +19,12 @@ from ..policies.base import Policy
 from .families import family_of
 from .families.base import Family, check_stop
 from .families.base import rewards_of as rewards_of
-from .families.index import is_lazy as is_lazy
 
 #: Version of the layout of chunk results.
 FORMAT = 4
 #: Standard errors come from at most this many batches of runs (one run each, up to here).
 BATCHES = 256
-Kernel = Literal["auto", "lazy", "side by side", "reference"]
+Kernel = Literal["auto", "side by side", "reference"]
 Feedback = Literal["bandit", "full"]
 
 
@@ -46,7 +45,7 @@ class Spec:
     checkpoints : tuple[int, ...]
         rounds after which pulls are recorded; the last is the horizon. Empty for a fixed-confidence policy
     kernel : Kernel, optional
-        "auto", or "lazy", "side by side" or "reference" to force one
+        "auto", or "side by side" or "reference" to force one
     feedback : Feedback, optional
         "bandit": the reward of the arm played is seen; "full": the rewards of all arms are
     delay : int | Arm, optional

@@ -18,7 +18,7 @@ def played(monkeypatch, tmp_path):
     """The kernels that play, in turn; none is compiled yet, and nothing was played."""
     kernels = []
     original = index._play
-    monkeypatch.setattr(index, "_play", lambda spec, *rest: kernels.append(rest[2]) or original(spec, *rest))
+    monkeypatch.setattr(index, "_play", lambda spec, *rest: kernels.append(rest[1]) or original(spec, *rest))
     monkeypatch.setattr(index, "is_ready", lambda kernel: False)
     monkeypatch.setattr(index, "_requested", {})
     return kernels
@@ -35,13 +35,12 @@ def test_few_long_runs_are_played_one_after_the_other(played, monkeypatch):
 
 
 def test_a_faster_kernel_is_compiled_once_it_pays(played, monkeypatch):
-    """Equal arms change the lead all the time, so that the lazy kernel hands over to the side-by-side one."""
     monkeypatch.setattr(index, "MIN_WORK_TO_COMPILE", 2 * 20 * 400 * 5)  # runs, rounds and arms of both
     specs = [spec(sb.UCBRSSR(L=0.75), BANDITS["equal"], "auto", runs=20, horizon=400) for _ in range(2)]
     for one in specs:
         prepare(one)
         run_chunk(one, 0, 20)
-    assert played == [specs[0].kernels.reference, specs[1].kernels.lazy, specs[1].kernels.side_by_side]
+    assert played == [specs[0].kernels.reference, specs[1].kernels.side_by_side]
 
 
 BANDIT = sb.Bandit([sb.Uniform(0, 10), sb.Uniform(0, 9), sb.Uniform(0, 1.1), sb.Uniform(0.4, 9.6)])
@@ -51,10 +50,9 @@ def chunk_of(policy, kernel, horizon=5000):
     return run_chunk(Spec(policy, as_environment(BANDIT), horizon, 6, 5, (horizon,), kernel=kernel), 0, 6, trace=True)
 
 
-@pytest.mark.parametrize("kernel", ["lazy", "side by side"])
 @pytest.mark.parametrize("size", [64, 3000])
-def test_the_same_choices_past_the_end_of_the_tables(kernel, size, monkeypatch):
-    """Tables of 64 entries end in the midst of the first leads, tables of 3000 in that of long ones."""
+def test_the_same_choices_past_the_end_of_the_tables(size, monkeypatch):
+    kernel = "side by side"
     policy = sb.UCBRSSR(L=2.0)
     whole = chunk_of(policy, kernel)
     monkeypatch.setattr(index, "MAX_TABLE", size)

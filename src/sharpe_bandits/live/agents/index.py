@@ -56,7 +56,7 @@ class IndexAgent(Agent):
         self._set_pilot()
         self._arguments: tuple[Any, ...] = ()
         self._room = -1
-        check_index(policy, horizon or 1000, 0.0)
+        check_index(policy, horizon or 1000)
         self._bindings = {
             **policy_bindings(policy, horizon),
             formulas.value: (policy.objective or Mean()).record_formula,

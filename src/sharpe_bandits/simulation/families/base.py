@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import InvalidInputError
 from ...play.choose import Holding
-from ...play.game import LANES, Outputs
+from ...play.game import LANES, Outputs, Status
 from ...play.rewards import TAPE, ArmTable, Rewards, write_paths
 from ...policies.base import Policy
 from ..compiler import specialise
@@ -126,24 +126,22 @@ def check_record(spec: Spec, arm: int, pulls: int) -> None:
     spec.environment.check_pulls(needed, spec.policy.name)
 
 
-def outputs_of(spec: Spec, chunk: Chunk, begin: int = 0, end: int | None = None) -> Outputs:
-    """The arrays that a kernel writes the results of some runs of a chunk to (counted from its first run)."""
-    end = chunk.runs if end is None else end
-    trace = slice(begin, end) if len(chunk.choices) else slice(0)
+def outputs_of(spec: Spec, chunk: Chunk) -> Outputs:
+    """The arrays that a kernel writes the results of a chunk to."""
     return Outputs(
         checkpoints=np.array(spec.times, np.int64),
         halfway_check=spec.times.index(spec.horizon // 2) if spec.horizon // 2 in spec.times else -1,
         batch=spec.batch,
-        pulls=chunk.pulls[(chunk.first + begin) // spec.batch - chunk.first_batch :],
-        halfway=chunk.halfway[begin:end],
-        final=chunk.final[begin:end],
-        recommended=chunk.recommended[begin:end],
-        stopped=chunk.stopped[begin:end],
-        reward_mean=chunk.reward_mean[begin:end],
-        reward_variance=chunk.reward_variance[begin:end],
-        choices=chunk.choices[trace],
-        rewards=chunk.rewards[trace],
-        status=np.zeros(6, np.int64),
+        pulls=chunk.pulls,
+        halfway=chunk.halfway,
+        final=chunk.final,
+        recommended=chunk.recommended,
+        stopped=chunk.stopped,
+        reward_mean=chunk.reward_mean,
+        reward_variance=chunk.reward_variance,
+        choices=chunk.choices,
+        rewards=chunk.rewards,
+        status=np.zeros(len(Status._fields), np.int64),
         stop=stop_cell(),
     )
 
@@ -155,17 +153,13 @@ def one_run_outputs(rounds: int, arms: int) -> Outputs:
         checkpoints=np.array([rounds], np.int64), halfway_check=-1, batch=1, pulls=np.zeros((1, 1, arms), np.int64),
         halfway=counts.copy(), final=counts, recommended=np.zeros((1, 1), np.int32), stopped=np.ones(1, np.bool_),
         reward_mean=np.zeros(1), reward_variance=np.zeros(1), choices=np.zeros((0, 0), np.int32),
-        rewards=np.zeros((0, 0)), status=np.zeros(6, np.int64), stop=stop_cell(),
+        rewards=np.zeros((0, 0)), status=np.zeros(len(Status._fields), np.int64), stop=stop_cell(),
     )  # fmt: skip
 
 
-def source_of(spec: Spec, table: ArmTable, begin: int = 0, end: int | None = None) -> Rewards:
-    """The rewards of some runs of a chunk as input of a kernel."""
-    row_step = int(spec.environment.varies or spec.environment.pregenerated)
-    if row_step:
-        columns = ("kind", "loc", "scale", "start", "size")
-        table = table._replace(**{name: getattr(table, name)[begin:end] for name in columns})
-    return Rewards(table, row_step, np.uint64(spec.seed))
+def source_of(spec: Spec, table: ArmTable) -> Rewards:
+    """The rewards of a chunk as input of a kernel."""
+    return Rewards(table, int(spec.environment.varies or spec.environment.pregenerated), np.uint64(spec.seed))
 
 
 #: The flag by which the kernels that a thread runs are stopped; they check it every few thousand rounds.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
@@ -16,12 +16,12 @@ from ...objectives import Mean
 from ...play import formulas, statistics
 from ...play.allocation import Allocation
 from ...play.choose import Holding
-from ...play.game import LANES, LOOKAHEAD, Game, Outputs, Status
+from ...play.game import LANES, Game, Outputs, Status
 from ...play.rewards import TAPE, ArmTable, Rewards
 from ...play.state import Rule
 from ...play.statistics import MAX_TABLE, STATISTICS, StatisticsLayout, layout_for
 from ...policies.base import NO_FORGETTING, IndexPolicy, Policy
-from .. import lazy, reference, side_by_side
+from .. import reference, side_by_side
 from ..compiler import check_formula, is_raised_by_formula, is_ready, specialise
 from ..pointers import formulas_behind_pointers, index_target
 from .base import Family, check_covariate, check_record, one_run_outputs, outputs_of, rewards_of, source_of
@@ -30,18 +30,6 @@ if TYPE_CHECKING:
     from ..spec import Chunk, Spec
 
 
-class KernelCosts(NamedTuple):
-    """Costs of K arms in units of the side-by-side kernel's cost of one: its rounds cost ``a_round`` + K, and the lazy
-    kernel's comparisons of arms ``a_comparison`` + K.
-    """
-
-    a_round: int = 3
-    a_comparison: int = 90
-
-
-COSTS = KernelCosts()
-#: The first runs of a chunk show whether the lazy kernel pays.
-PROBE_RUNS = 8
 #: A faster kernel is compiled once a process was asked for this many runs times rounds times arms of a formula: the
 #: reference kernel takes about as long to play them (10 to 90 ns each) as the faster one to compile (2 to 5 s). With 2
 #: and 10 arms, both take as long at 2**25.6 (SF-TS) to 2**28.9 (UCB-RSSR).
@@ -53,11 +41,6 @@ _raising: WeakSet[Any] = WeakSet()
 #: A few runs are played one after the other instead of side by side if rounds times arms is at least this much.
 MIN_ROUNDS_TIMES_ARMS = 2**20
 
-#: Fields of an arm's record that the lazy kernel does not keep.
-_NOT_LAZY = {
-    "key", "round_key", "lead", "standard_normal",
-    *(field for statistic in STATISTICS if statistic.cells or statistic.random for field in statistic.fields),
-}  # fmt: skip
 #: Fields of an arm's record that differ from run to run even if rewards do not.
 _RANDOM = {
     "key", "round_key", "standard_normal",
@@ -102,18 +85,13 @@ class Kernels:
     """Kernels that can play a spec; each is made when first used (see :mod:`sharpe_bandits.simulation.compiler`)."""
 
     def __init__(self, spec: Spec) -> None:
-        self._policy, self._horizon, self._is_lazy = _policy(spec), spec.horizon, is_plain(spec) and is_lazy(spec)
+        self._policy, self._horizon = _policy(spec), spec.horizon
         self._bindings = bindings_for(self._policy, spec.horizon, spec.environment.clock == "rounds")
         self._game = game_bindings(late=spec.has_delayed_rewards, shared=spec.has_rules)
 
     @cached_property
     def reference(self) -> Loop:
         return Loop(self._policy, self._horizon, self._game)
-
-    @cached_property
-    def lazy(self) -> Any:
-        """None if the policy cannot be played lazily."""
-        return specialise(lazy.lazy, self._bindings) if self._is_lazy else None
 
     @cached_property
     def side_by_side(self) -> Any:
@@ -132,7 +110,7 @@ class IndexFamily(Family):
         if spec.has_rules and spec.feedback == "full":
             raise InvalidInputError('with feedback="full" nothing is gained by sharing decisions; leave share, bounds '
                                     "and among out")  # fmt: skip
-        check_index(_policy(spec), spec.horizon, spec.environment.lowest)
+        check_index(_policy(spec), spec.horizon)
         formula = _policy(spec).formula
         _requested[formula] = _requested.get(formula, 0) + _work(spec)
 
@@ -144,26 +122,14 @@ class IndexFamily(Family):
         return Kernels(spec)
 
     def play(self, spec: Spec, chunk: Chunk) -> None:
-        # All kernels make the same choices, so the selection is only a matter of speed.
-        table = rewards_of(spec, chunk.first, chunk.runs)
+        # Both kernels make the same choices, so the selection is only a matter of speed.
         kernels: Kernels = spec.kernels
-        runs, arms = chunk.runs, spec.environment.K
-        forced = spec.kernel != "auto"
-        if spec.kernel == "reference" or not is_plain(spec):
-            _play(spec, chunk, table, kernels.reference, 0, runs)
-        elif kernels.lazy is None:
-            few = 2 * runs < LANES and spec.horizon * arms >= MIN_ROUNDS_TIMES_ARMS
-            fast = forced or (not few and _pays_to_compile(spec, kernels.side_by_side))
-            _play(spec, chunk, table, kernels.side_by_side if fast else kernels.reference, 0, runs)
-        elif not forced and not _pays_to_compile(spec, kernels.lazy):
-            _play(spec, chunk, table, kernels.reference, 0, runs)
+        if spec.kernel == "auto" and is_plain(spec):
+            few = 2 * chunk.runs < LANES and spec.horizon * spec.environment.K >= MIN_ROUNDS_TIMES_ARMS
+            fast = not few and _pays_to_compile(spec, kernels.side_by_side)
         else:
-            probe = runs if forced else min(runs, PROBE_RUNS)
-            comparisons = _play(spec, chunk, table, kernels.lazy, 0, probe)
-            if probe < runs:
-                pays = comparisons * (COSTS.a_comparison + arms) < probe * spec.horizon * (COSTS.a_round + arms)
-                pays = pays or not _pays_to_compile(spec, kernels.side_by_side)
-                _play(spec, chunk, table, kernels.lazy if pays else kernels.side_by_side, probe, runs)
+            fast = spec.kernel == "side by side"
+        _play(spec, chunk, kernels.side_by_side if fast else kernels.reference)
         if spec.policy.objective is None:
             chunk.recommended[:, 0] = chunk.final.argmax(axis=1)
 
@@ -204,14 +170,9 @@ def _policy(spec: Spec) -> IndexPolicy:
     return spec.policy
 
 
-def table_size(horizon: int) -> int:
-    """Number of entries that a table by rounds or pulls needs: kernels look some rounds ahead."""
-    return horizon + 2 + LOOKAHEAD
-
-
 def tables_for(horizon: int) -> statistics.Tables:
     """Tables for a game, up to their maximum size."""
-    return _tables(min(table_size(horizon), MAX_TABLE))
+    return _tables(min(horizon + 2, MAX_TABLE))
 
 
 @lru_cache(maxsize=4)
@@ -231,12 +192,11 @@ def _work(spec: Spec) -> int:
     return spec.runs * spec.horizon * spec.environment.K
 
 
-def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, end: int) -> int:
-    """Play some runs of a chunk; returns how often the lazy kernel had to compare arms."""
+def _play(spec: Spec, chunk: Chunk, kernel: Any) -> None:
     policy, objective = _policy(spec), spec.policy.objective or Mean()
-    game = Game(chunk.first + begin, end - begin, spec.horizon, policy.pilot(spec.horizon, spec.environment.K))
-    rewards = source_of(spec, table, begin, end)
-    out = outputs_of(spec, chunk, begin, end)
+    game = Game(chunk.first, chunk.runs, spec.horizon, policy.pilot(spec.horizon, spec.environment.K))
+    rewards = source_of(spec, rewards_of(spec, chunk.first, chunk.runs))
+    out = outputs_of(spec, chunk)
     if isinstance(kernel, Loop):
         rule, feedback = rule_of(policy, spec.horizon), _feedback(spec)
         kernel.play(game, rule, feedback, _NO_HOLDING, _allocation(spec), rewards, out=out)
@@ -252,7 +212,6 @@ def _play(spec: Spec, chunk: Chunk, table: ArmTable, kernel: Any, begin: int, en
             f"the index of {policy.name} is not a number for arm {status.arm} after {status.t} rounds of run "
             f"{status.run}; it must be a number for every record (infinity is allowed)"
         )
-    return status.comparisons
 
 
 def call_kernel(policy: Policy, kernel: Any, *arguments: Any) -> Any:
@@ -354,7 +313,7 @@ def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
     return {
         formulas.index: policy.formula,
         formulas.score: policy.score or formulas.no_score,
-        formulas.long_game: formulas.constant(horizon is None or table_size(horizon) > MAX_TABLE),
+        formulas.long_game: formulas.constant(horizon is None or horizon + 2 > MAX_TABLE),
         formulas.keeps_lead: formulas.constant(policy.score is not None),
         formulas.draws_normals: formulas.constant("standard_normal" in mentions(policy.formula)),
         formulas.index_branch_free: policy.formula,
@@ -380,37 +339,7 @@ def layout_of(policy: IndexPolicy) -> StatisticsLayout:
     return layout_for(frozenset().union(*map(mentions, read)), objective)
 
 
-def is_lazy(spec: Spec) -> bool:
-    """Whether the lazy kernel plays this spec, which is the plain game."""
-    policy = _policy(spec)
-    possible = (
-        policy.score is None
-        and not (_NOT_LAZY & (mentions(policy.formula) | mentions((policy.objective or Mean()).record_formula)))
-        and policy.nondecreasing(spec.environment.lowest)
-        and spec.environment.clock == "pulls"
-        and is_plain(spec)
-    )
-    if spec.kernel == "lazy" and not possible:
-        raise InvalidInputError(
-            f"{policy.name} cannot be played by the lazy kernel here: its index may decrease with t or depends on the "
-            "other arms, or rewards are indexed by round"
-        )
-    return possible and spec.kernel in ("lazy", "auto")
-
-
-def check_index(policy: IndexPolicy, horizon: int, lowest: float) -> None:
-    """Compile a user's index on its own, and test on sample records that it is nondecreasing if declared so."""
-    if not policy.users_own:
-        return
-    arguments = policy.arguments(horizon)
-    check_formula(policy.formula, arguments, policy.name)
-    if not policy.declared_nondecreasing:
-        return
-    first_decrease = specialise(lazy.first_decrease, policy_bindings(policy, horizon))
-    before, after, pulls, mean, variance = first_decrease(arguments, lowest < 0)
-    if before > 0:
-        raise InvalidInputError(
-            f"{policy.name} was declared nondecreasing=True, but its index decreases between t = {before} and t = "
-            f"{after} for an arm with pulls={pulls:g}, mean={mean:g}, variance={variance:g}; declare "
-            "nondecreasing=False"
-        )
+def check_index(policy: IndexPolicy, horizon: int) -> None:
+    """Compile a user's index on its own."""
+    if policy.users_own:
+        check_formula(policy.formula, policy.arguments(horizon), policy.name)
