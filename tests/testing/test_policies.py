@@ -41,7 +41,7 @@ def test_the_contract_notices(monkeypatch):
 
     contract = PolicyContract()
     for test, policy, said in (
-        (contract.test_all_kernels_make_the_same_choices, Falling(), "does the index decrease with t"),
+        (contract.test_both_kernels_make_the_same_choices, Falling(), "does the index decrease with t"),
         (contract.test_it_makes_round_trips, Lossy(L=2.0), "came back from plain data as"),
         (contract.test_too_small_a_horizon_is_refused, Silent(), "the error must say that 10 rounds are needed"),
     ):
