@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 import sharpe_bandits as sb
+from sharpe_bandits.policies.base import NO_FORGETTING, IndexPolicy
 from sharpe_bandits.simulation.spec import run_chunk
+from tests.catalogue import EVERY_POLICY
 from tests.clocks import TABLE
 from tests.forgetting import CASES, IDS, TURNING, L
 from tests.simulation.games import BANDITS, spec
@@ -35,7 +38,10 @@ def test_full_feedback_on_arms_that_are_counted_by_pulls():
 
 #: Scores, draws, loops, infinite indices, a table and a search, and ties at all of them.
 FAST = [sb.ScaleFreeIMED(L=0.5), sb.policies.ModifiedMVTS(L=1.0), sb.policies.ScaleFreeNPTS(L=0.5), sb.UCBRSSR(L=0.75),
-        sb.policies.GRAUCB(rho=1.0), sb.policies.KLUCB()]  # fmt: skip
+        sb.policies.GRAUCB(rho=1.0), sb.policies.KLUCB(), sb.policies.ThompsonSampling(),
+        sb.policies.EpsilonGreedy(sb.RSSR(L=0.5))]  # fmt: skip
+if settings.default.max_examples > 100:  # make test-long
+    FAST = [p for p in EVERY_POLICY if isinstance(p, IndexPolicy) and p.forgetting == NO_FORGETTING]
 
 
 @pytest.mark.parametrize("policy", FAST, ids=lambda policy: policy.name)

@@ -11,18 +11,10 @@ from sharpe_bandits.policies.base import Policy
 from sharpe_bandits.testing import PolicyContract, check_policy
 
 
-def falling(arm, t):
-    return arm.mean - 0.02 * arm.pulls * arm.epsilon * arm.epsilon
-
-
 def test_the_contract_notices(monkeypatch):
-    """An index that falls and is said not to, a parameter that is lost, an error that does not say what is needed."""
+    """A parameter that is lost, an error that does not say what is needed."""
     monkeypatch.setattr(Policy, "kinds", dict(Policy.kinds))
     monkeypatch.setitem(KINDS, "policy", Policy.kinds)
-
-    class Falling(sb.policies.UCB1):
-        title = "falling"
-        formula = property(lambda self: falling)
 
     class Lossy(sb.UCBRSSR):
         """Its parameter is lost."""
@@ -41,7 +33,6 @@ def test_the_contract_notices(monkeypatch):
 
     contract = PolicyContract()
     for test, policy, said in (
-        (contract.test_both_kernels_make_the_same_choices, Falling(), "does the index decrease with t"),
         (contract.test_it_makes_round_trips, Lossy(L=2.0), "came back from plain data as"),
         (contract.test_too_small_a_horizon_is_refused, Silent(), "the error must say that 10 rounds are needed"),
     ):

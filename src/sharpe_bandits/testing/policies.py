@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arms import Bandit, Tape, Uniform
+from ..arms import Tape
 from ..descriptions import from_dict
-from ..errors import BudgetTooSmallError, CampaignOverError, InvalidInputError, UnreadableDataError, WaitForRewardsError
+from ..errors import BudgetTooSmallError, CampaignOverError, UnreadableDataError, WaitForRewardsError
 from ..live.agents import Agent
 from ..objectives import Mean, Objective, gaps_of
 from ..policies.base import Policy
@@ -178,21 +178,6 @@ class PolicyContract:
                 abs(regret - np.mean(totals)) <= 1e-12 * abs(np.mean(totals)) + 1e-300,
                 f"the regret is {regret!r} in chunks of {chunk}, and {np.mean(totals)!r} by traces",
             )
-
-    def test_both_kernels_make_the_same_choices(self, policy: Policy) -> None:
-        bandit = Bandit([Uniform(0.0, 1.0 + 0.02 * i) for i in range(self.arms)])  # so similar that the lead changes
-        rounds = max(2000, self.rounds(policy))
-        plain = trace(policy, bandit, horizon=rounds, seed=self.seed)
-        try:
-            other = trace(policy, bandit, horizon=rounds, seed=self.seed, kernel="side by side")
-        except InvalidInputError as error:
-            require("side by side" in str(error), f"the side-by-side kernel failed: {error}")
-            return
-        first = int(np.argmax(plain.choices != other.choices))
-        require(
-            np.array_equal(plain.choices, other.choices),
-            f"the side-by-side kernel plays another arm in round {first + 1}",
-        )
 
     def test_a_saved_agent_continues_exactly(self, policy: Policy) -> None:
         tape, plain, moved = self.tape(policy), self.new_agent(policy), self.new_agent(policy)
