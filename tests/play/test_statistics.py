@@ -126,18 +126,3 @@ def test_large_means_do_not_disturb_choices():
     plain = sb.trace(sb.UCBVV(), sb.Tape(rewards), horizon=500)
     shifted = sb.trace(sb.UCBVV(), sb.Tape(rewards + 2.0**20), horizon=500)
     np.testing.assert_array_equal(plain.choices, shifted.choices)
-
-
-def test_a_statistic_without_its_loop_is_the_same_beyond_it():
-    """Under random weights: up to 64 pulls rewards are weighted one by one, beyond them the limit needs no loop."""
-    (drawn,) = (statistic for statistic in statistics.STATISTICS if "drawn_mean" in statistic.fields)
-    kept = np.random.default_rng(5).normal(size=(1, statistics.FIRSTS, 1))
-    same = {}
-    with np.errstate(over="ignore"):
-        for pulls in (2.0, drawn.loops_until, drawn.loops_until + 1.0, 1000.0):
-            inputs = kept, 0, 0, 0, pulls, 1.0, 1.1, 0.9, 0.2, 2.5, np.uint64(77)
-            same[pulls] = drawn.values(*inputs) == drawn.quick(*inputs)
-    assert list(same.values()) == [False, False, True, True]
-    bindings = statistics.layout_for({"drawn_mean"}).bindings
-    assert [bindings[formulas.needs_loop](pulls) for pulls in same] == [True, True, False, False]
-    assert statistics.layout_for({"maximum"}).bindings[formulas.needs_loop] is formulas.no_loop

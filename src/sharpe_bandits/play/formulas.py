@@ -56,18 +56,6 @@ def statistics_of(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, 
     raise AssertionError("a kernel ran without its policy's statistics bound")
 
 
-def statistics_without_loop(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
-    """:func:`statistics_of` without loops, so that the compiler can vectorise over runs; meaningless where
-    :func:`needs_loop` is true.
-    """
-    raise AssertionError("a kernel ran without its policy's statistics bound")
-
-
-def needs_loop(pulls):
-    """Whether some statistic of an arm with this number of pulls takes a loop."""
-    raise AssertionError("a kernel ran without its policy's statistics bound")
-
-
 def kept_cells():
     """Number of cells per arm that statistics keep."""
     raise AssertionError("a kernel ran without its policy's statistics bound")
@@ -128,11 +116,6 @@ def never():
 def constant(flag):
     """:func:`always` or :func:`never`, to bind a placeholder to."""
     return always if flag else never
-
-
-def no_loop(pulls):
-    """:func:`needs_loop` if no statistic takes a loop."""
-    return False
 
 
 def no_update(kept, i, at, k, pulls, x, d, z, objective):

@@ -120,10 +120,6 @@ class Statistic(NamedTuple):
         whether ``values`` uses third and fourth moments, which take two more sums
     random : bool, optional
         whether it differs from run to run even if rewards do not
-    quick : Callable[..., Any] | None, optional
-        if ``values`` has a loop: its result without one, for arms with more pulls than ``loops_until``
-    loops_until : int, optional
-        the most pulls for which ``values`` needs its loop
     """
 
     fields: tuple[str, ...]
@@ -133,8 +129,6 @@ class Statistic(NamedTuple):
     longest_window: float = 0.0
     powers: bool = False
     random: bool = False
-    quick: Callable[..., Any] | None = None
-    loops_until: int = 0
 
 
 def update_maximum(kept, i, at, k, pulls, x, d, z, objective):
@@ -161,11 +155,6 @@ def update_firsts(kept, i, at, k, pulls, x, d, z, objective):
 def drawn(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
     """Mean and variance under random weights."""
     return reweighted(kept[i, at : at + FIRSTS, k], anchor, pulls, mean, variance, third, fourth, key)
-
-
-def drawn_in_the_limit(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
-    """:func:`drawn` for more than FIRSTS pulls."""
-    return limit_of_reweighted(pulls, mean, variance, third, fourth, key)
 
 
 def update_pairs(kept, i, at, k, pulls, x, d, z, objective):
@@ -213,8 +202,6 @@ STATISTICS: tuple[Statistic, ...] = (
         update=update_firsts,
         powers=True,
         random=True,
-        quick=drawn_in_the_limit,
-        loops_until=FIRSTS,
     ),
     Statistic(("autocovariance",), autocovariance, cells=PAIRS, update=update_pairs),
     FEATURE_STATISTIC,
@@ -251,10 +238,9 @@ def layout_for(read: Collection[str], objective: "Objective | None" = None) -> S
 
 @lru_cache
 def _layout(read: frozenset[str], statistics: tuple[Statistic, ...]) -> StatisticsLayout:
-    cells, unread, powers, loops_until, longest_window = 0, 0, False, 0, math.inf
+    cells, unread, powers, longest_window = 0, 0, False, math.inf
     places: dict[str, slice] = {}
     values: list[Callable[..., Any]] = []
-    quick: list[Callable[..., Any]] = []
     updates: list[Callable[..., Any]] = []
     for statistic in statistics:
         if read.isdisjoint(statistic.fields):
@@ -262,25 +248,19 @@ def _layout(read: frozenset[str], statistics: tuple[Statistic, ...]) -> Statisti
             continue
         if unread:
             values.append(_unknown(unread))
-            quick.append(values[-1])
             unread = 0
         if statistic.cells:
             places[statistic.fields[0]] = slice(cells, cells + statistic.cells)
             longest_window = min(longest_window, statistic.longest_window)
         values.append(_placed(statistic.values, cells))
-        quick.append(_placed(statistic.quick or statistic.values, cells))
         if statistic.update is not None:
             updates.append(_placed(statistic.update, cells))
         cells += statistic.cells
         powers = powers or statistic.powers
-        loops_until = max(loops_until, statistic.loops_until)
     if unread:
         values.append(_unknown(unread))
-        quick.append(values[-1])
     bindings: dict[Callable[..., Any], Callable[..., Any]] = {
         formulas.statistics_of: reduce(_joined, values),
-        formulas.statistics_without_loop: reduce(_joined, quick),
-        formulas.needs_loop: _up_to(loops_until) if loops_until else formulas.no_loop,
         formulas.update_statistics: reduce(_in_turn, updates) if updates else formulas.no_update,
         formulas.kept_cells: _number(cells),
         formulas.keeps_powers: formulas.constant(powers),
@@ -317,13 +297,6 @@ def _in_turn(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[
         second(kept, i, at, k, *rest)
 
     return named(in_turn, f"{first.__name__}_and_{second.__name__}")
-
-
-def _up_to(most: int) -> Callable[..., Any]:
-    def up_to(pulls):
-        return pulls <= most
-
-    return named(up_to, f"up_to_{most}")
 
 
 def _number(number: int) -> Callable[..., Any]:

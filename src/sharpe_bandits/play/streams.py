@@ -97,17 +97,9 @@ def expm1(x):
 
 
 def root_growth(x):
-    """sqrt((e^x - 1) / x) for x from 0 to 700, accurate to two ulps."""
-    return _root_growth_near_zero(x) if x <= 2.0 else math.sqrt(expm1(x) / x)
-
-
-def root_growth_branch_free(x):
-    """:func:`root_growth` without a branch; NaN where x is above 2."""
-    return _root_growth_near_zero(x) if x <= 2.0 else math.nan
-
-
-def _root_growth_near_zero(x):
-    """A Chebyshev approximation of degree 12 on [0, 2], accurate to 3e-17."""
+    """sqrt((e^x - 1) / x) for x from 0 to 700, accurate to two ulps; up to 2 a Chebyshev approximation of degree 12."""
+    if x > 2.0:
+        return math.sqrt(expm1(x) / x)
     z = x * x
     even = 2.5657718522353856e-08 + z * (-2.727055099093193e-12 - z * 2.4755422530687398e-12)
     even = 0.052083333333368266 + z * (0.0008572048627586851 + z * (5.7321416091766015e-06 + z * even))

@@ -28,7 +28,7 @@ from ..errors import InvalidInputError
 from ..objectives import RSSR, Objective, check_objective
 from ..objectives.influence import influence_variance, named
 from ..play.statistics import FEATURE, ROUNDING, ArmRecord, layout_for
-from ..play.streams import expm1, log, log1p, root_growth, root_growth_branch_free
+from ..play.streams import expm1, log, log1p, root_growth
 from .base import IndexPolicy, Policy
 
 #: Weight, in pulls, of the normal distribution in the shrinkage of moments.
@@ -412,7 +412,6 @@ class ScaleFreeTS(AnyObjective):
         "delta-method posterior of the root of the objective, this library; optimistic form: May, Korda, Lee & Leslie, "
         "Optimistic Bayesian sampling in contextual-bandit problems, 2012"
     )
-    branch_free: ClassVar = {root_growth: root_growth_branch_free}
 
     optimistic: bool = False
 

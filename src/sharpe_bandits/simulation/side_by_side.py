@@ -13,10 +13,8 @@ from ..play.formulas import (
     keeps_lead,
     keeps_powers,
     kept_cells,
-    needs_loop,
     score,
     statistics_of,
-    statistics_without_loop,
     update_statistics,
     value,
 )
@@ -38,11 +36,8 @@ ROUND_KEY, POLICY_KEY, LEAD, BEST_ROWS = range(4)
 INDEX, TOP, FEWEST, CHOICE, RUNNING_ROWS = range(5)
 
 
-def arm_of(state, keys, i, k, t, radius_t, round_key, lead, quick):
-    """The record of arm ``i`` in lane ``k`` after ``t`` rounds; ``round_key`` and ``lead`` are those of its run.
-
-    ``quick``: without loops (see :func:`~sharpe_bandits.play.formulas.statistics_without_loop`).
-    """
+def arm_of(state, keys, i, k, t, radius_t, round_key, lead):
+    """The record of arm ``i`` in lane ``k`` after ``t`` rounds; ``round_key`` and ``lead`` are those of its run."""
     third, fourth = (state[i, THIRD, k], state[i, FOURTH, k]) if keeps_powers() else (np.nan, np.nan)
     pulls, mean, variance = state[i, PULLS, k], state[i, MEAN, k], state[i, VARIANCE, k]
     key = fold(keys[i, KEY, k], t)
@@ -51,7 +46,7 @@ def arm_of(state, keys, i, k, t, radius_t, round_key, lead, quick):
     return record(
         pulls=pulls, mean=mean, variance=variance, second_moment=state[i, SECOND, k],
         epsilon=radius_t * state[i, ROOT, k], last=state[i, LAST, k], key=key, round_key=round_key, lead=lead,
-        standard_normal=drawn, statistics=statistics_without_loop(*inputs) if quick else statistics_of(*inputs),
+        standard_normal=drawn, statistics=statistics_of(*inputs),
     )  # fmt: skip
 
 
@@ -170,15 +165,14 @@ def side_by_side(game, rewards, tables, arguments, objective, out):
                     best[LEAD, k] = -math.inf
                 for i in range(count_arms):
                     for k in range(LANES):
-                        arm = arm_of(state, keys, i, k, t, radius_t, round_keys[ROUND_KEY, k], best[LEAD, k], False)
+                        arm = arm_of(state, keys, i, k, t, radius_t, round_keys[ROUND_KEY, k], best[LEAD, k])
                         v = score(arm, t, *arguments)
                         best[LEAD, k] = v if v > best[LEAD, k] else best[LEAD, k]
             for i in range(count_arms):
                 unsettled = False
                 for k in range(LANES):
-                    arm = arm_of(state, keys, i, k, t, radius_t, round_keys[ROUND_KEY, k], best[LEAD, k], True)
+                    arm = arm_of(state, keys, i, k, t, radius_t, round_keys[ROUND_KEY, k], best[LEAD, k])
                     v = index_branch_free(arm, t, *arguments)
-                    v = math.nan if needs_loop(arm.pulls) else v
                     unsettled |= v != v
                     compare(running, i, k, v, arm.pulls)
                 if unsettled:
@@ -187,7 +181,7 @@ def side_by_side(game, rewards, tables, arguments, objective, out):
                         if v != v:
                             if has_exact_fallback():
                                 round_key, lead = round_keys[ROUND_KEY, k], best[LEAD, k]
-                                arm = arm_of(state, keys, i, k, t, radius_t, round_key, lead, False)
+                                arm = arm_of(state, keys, i, k, t, radius_t, round_key, lead)
                                 v = index(arm, t, *arguments)
                             if v != v:
                                 run = first + block + min(k, lanes - 1)
@@ -239,7 +233,7 @@ def side_by_side(game, rewards, tables, arguments, objective, out):
                 out.final[block + k, i] = count[i, k]
             mean, variance = state[:, MEAN, k], state[:, VARIANCE, k]
             for i in range(count_arms):
-                arm = arm_of(state, keys, i, k, horizon, np.nan, round_keys[ROUND_KEY, k], np.nan, False)
+                arm = arm_of(state, keys, i, k, horizon, np.nan, round_keys[ROUND_KEY, k], np.nan)
                 values[i] = value(arm, *objective)
             out.recommended[block + k, 0] = best_value(values)
             out.reward_mean[block + k], out.reward_variance[block + k] = pooled(

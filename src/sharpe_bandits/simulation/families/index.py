@@ -325,10 +325,9 @@ def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
 def _vectorised(policy: IndexPolicy) -> dict[Any, Any]:
     """Bindings for the side-by-side kernel: a variant of the index that the compiler can vectorise over runs."""
     variant = substituted(policy.formula, policy.branch_free)
-    loops = layout_of(policy).bindings[formulas.needs_loop] is not formulas.no_loop
     return {
         formulas.index_branch_free: variant,
-        formulas.has_exact_fallback: formulas.constant(variant is not policy.formula or loops),
+        formulas.has_exact_fallback: formulas.constant(variant is not policy.formula),
     }
 
 
