@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sharpe_bandits.play import game, statistics
+from sharpe_bandits.play import statistics
 from sharpe_bandits.play.memory import SCRATCH, number_of, word_of, words, zeros
 from sharpe_bandits.simulation.compiler import specialise
 
@@ -52,4 +52,4 @@ def test_bits_are_those_of_numpy():
 
 def test_a_scratch_array_holds_what_kernels_put_into_it():
     """Compiled code has it on the stack and does not check bounds."""
-    assert max(game.LOOKAHEAD, statistics.FIRSTS) <= SCRATCH
+    assert statistics.FIRSTS <= SCRATCH
