@@ -14,7 +14,7 @@ from .._support.described import Described, Inside, NotNegative, whole
 from .._support.display import html_table, in_words
 from .._support.names import check_name
 from .._support.plain_data import from_plain
-from .._support.validation import check_keywords, needs, one_of, real
+from .._support.validation import check_keywords, is_whole, needs, one_of, real
 from .._support.validation import whole as check_whole
 from ..errors import BudgetTooSmallError, InvalidInputError, shown, unknown
 from ..objectives import Objective
@@ -299,18 +299,51 @@ class EliminationPolicy(Policy, abstract=True):
         """Per phase: pulls of each undecided arm, and how many arms remain undecided afterwards."""
         raise AssertionError(f"{type(self).__name__} does not define its phases")
 
-    def _playable(self, budget: int, arms: int) -> bool:
-        phases = self.phases(budget, arms)
-        return (phases[0][0] if self.keeps_samples else min(pulls for pulls, _ in phases)) >= 2
+    def schedule(self, budget: int, arms: int) -> list[tuple[int, int]]:
+        """The :meth:`phases`, checked: kernels rely on them."""
+        phases, undecided, left = self.phases(budget, arms), arms, budget
+        where = f"{self.name} divides a budget of {budget} for {arms} arms into phases wrongly: "
+        for phase in phases if isinstance(phases, list) else [phases]:
+            pulls, keep = phase if isinstance(phase, (tuple, list)) and len(phase) == 2 else (None, None)
+            if not (is_whole(pulls) and is_whole(keep) and pulls >= 0 and 1 <= keep <= undecided):
+                raise InvalidInputError(
+                    f"{where}{shown(phase)} must be (pulls of each undecided arm, arms that remain undecided), whole "
+                    f"numbers of at least 0 and from 1 to {undecided}; correct phases()"
+                )
+            left -= int(pulls) * undecided
+            if left < 0:
+                raise InvalidInputError(
+                    f"{where}{shown(phase)} plays each of {undecided} arms {pulls} times, {-left} rounds more than are "
+                    f"left; divide by the number of undecided arms in phases()"
+                )
+            undecided = keep
+        if undecided > self.n_recommended:
+            last = shown(phases[-1]) if phases else "an empty list"
+            raise InvalidInputError(
+                f"{where}{last} leaves {undecided} arms undecided at the end; phases() must end with "
+                f"(pulls, {self.n_recommended})"
+            )
+        return phases
+
+    def _least_pulls(self, budget: int, arms: int) -> int:
+        pulls = [pulls for pulls, _ in self.schedule(budget, arms)]
+        return pulls[0] if self.keeps_samples else min(pulls)
 
     def least_budget(self, arms: int) -> int:
         """The smallest budget with two pulls per arm, which the estimated variance needs."""
         self._check_m(arms)
-        return bisect_left(range(2**40), True, key=lambda budget: self._playable(budget, arms))
+        budgets = range(2**40)
+        least = bisect_left(budgets, 2, key=lambda budget: self._least_pulls(budget, arms))
+        if least == len(budgets):
+            raise InvalidInputError(
+                f"{self.name} plays {arms} arms less than twice in a phase, however large the budget; let phases() "
+                "return pulls that grow with it"
+            )
+        return least
 
     def check_horizon(self, horizon: int, arms: int) -> None:
         self._check_m(arms)
-        if not self._playable(horizon, arms):
+        if self._least_pulls(horizon, arms) < 2:
             raise BudgetTooSmallError(
                 f"{self.name} needs a budget of at least {self.least_budget(arms)} for {arms} arms (two pulls per arm "
                 f"and phase), got {horizon}"

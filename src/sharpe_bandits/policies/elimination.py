@@ -70,7 +70,7 @@ class _Rejects(EliminationPolicy):
     def phases(self, budget: int, arms: int) -> list[tuple[int, int]]:
         # The paper prints log(K) for this constant, which overspends the budget; Audibert et al. have the sum.
         log_bar = 0.5 + np.cumsum(1.0 / np.arange(2, arms + 1))[-1]
-        upto = np.ceil((budget - arms) / (log_bar * np.arange(arms, 1, -1)))
+        upto = np.ceil(max(budget - arms, 0) / (log_bar * np.arange(arms, 1, -1)))
         return list(zip(np.diff(upto, prepend=0.0).astype(int).tolist(), range(arms - 1, 0, -1), strict=True))
 
 

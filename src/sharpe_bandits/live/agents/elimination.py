@@ -28,7 +28,7 @@ class EliminationAgent(Agent):
             raise InvalidInputError(
                 f"{policy.name} needs a budget; pass horizon=... ({policy.least_budget(k)} at least)"
             )
-        self._phases = policy.phases(self.horizon, k)
+        self._phases = policy.schedule(self.horizon, k)
         self._phase = 0
         self._alive = list(range(k))  # arms that are played: neither accepted nor dropped
         self._taken = np.zeros(k, bool)

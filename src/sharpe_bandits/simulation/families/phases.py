@@ -44,7 +44,7 @@ class PhasesFamily(Family):
 
     def play(self, spec: Spec, chunk: Chunk) -> None:
         policy = _policy(spec)
-        phases = policy.phases(spec.horizon, spec.environment.K)
+        phases = policy.schedule(spec.horizon, spec.environment.K)
         quotas = np.array([pulls for pulls, _ in phases], np.int64)
         keep = np.array([stay for _, stay in phases], np.int64)
         rewards = source_of(spec, rewards_of(spec, chunk.first, chunk.runs))
