@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import difflib
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -116,14 +116,19 @@ def listed(names: Iterable[object], none: str = "none") -> str:
     return ", ".join(map(shown, every[:_LISTED])) + more or none
 
 
+def meant(name: object, known: Sequence[str]) -> str:
+    """``: did you mean 'mean'?`` if a known name is near this one; otherwise nothing."""
+    word = str(name).lower() if isinstance(name, (str, int)) else shown(name)
+    by_lower_case = {k.lower()[:100]: k for k in reversed(known[:_COMPARED])}
+    near = difflib.get_close_matches(word[:100], by_lower_case, n=1, cutoff=0.5)
+    return f": did you mean {by_lower_case[near[0]]!r}?" if near else ""
+
+
 def unknown(what: str, name: object, known: Iterable[object], see: str = "") -> UnknownNameError:
     """An :class:`UnknownNameError`: suggests the nearest known name and lists all, or says where to ``see`` them."""
     names = [str(k) for k in known]
-    word = str(name).lower() if isinstance(name, (str, int)) else shown(name)
-    by_lower_case = {k.lower()[:100]: k for k in reversed(names[:_COMPARED])}
-    near = difflib.get_close_matches(word[:100], by_lower_case, n=1, cutoff=0.5)
-    hint = f"did you mean {by_lower_case[near[0]]!r}? " if near else ""
-    return UnknownNameError(f"no {what} is called {shown(name)}: {hint}{see or f'there are {listed(names)}'}")
+    hint = meant(name, names) or ":"
+    return UnknownNameError(f"no {what} is called {shown(name)}{hint} {see or f'there are {listed(names)}'}")
 
 
 def require(library: str, what: str, extra: str = "") -> None:

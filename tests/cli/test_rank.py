@@ -37,12 +37,12 @@ READ = {
 
 
 def test_it_prints_and_saves_what_the_library_computes(file, capsys):
-    more = ["--annual-risk-free", "0.02", "--L", "1e-4", "--replications", "200", "--seed", "5", "--confidence", "0.9"]
+    more = ["--annual-risk-free", "0.02", "--replications", "200", "--seed", "5", "--confidence", "0.9"]
     more += ["--trials", "7", "--trials-sd", "0.8", "--block", "2", "--out", "out"]
     assert main(["rank", "funds.csv", *OPTIONS, *more]) == 0
     out = capsys.readouterr().out
     found = rank(
-        read_returns(file, **READ), L=1e-4, annual_risk_free=0.02, trials=7, trials_sd=0.8, confidence=0.9,
+        read_returns(file, **READ), annual_risk_free=0.02, trials=7, trials_sd=0.8, confidence=0.9,
         replications=200, block=2.0, seed=5,
     )  # fmt: skip
     assert json.loads((file.parent / "out" / "ranking.json").read_text()) == json.loads(json.dumps(found.to_dict()))
@@ -56,6 +56,11 @@ def test_it_prints_and_saves_what_the_library_computes(file, capsys):
     ):  # fmt: skip
         assert text in words
     assert "sorted by date (line 3 (2022-03-01) came after line 2 (2022-04-01))" in words
+
+
+def test_the_regulariser_is_for_rssr(file, capsys):
+    assert main(["rank", "funds.csv", *OPTIONS, "--by", "rssr", "--L", "1e-4", "--replications", "50", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["L"] == 1e-4
 
 
 def test_the_table_fits_into_80_columns(tmp_path, monkeypatch, capsys):
@@ -93,6 +98,8 @@ def test_without_a_folder_nothing_is_written(file, capsys):
         ),
         (("--risk-free-per-period", "0.1"), "if it is the annual rate pass --annual-risk-free 0.1"),
         (("--periods-per-year", "-1"), "--periods-per-year must be a finite number above 0, got -1.0"),
+        (("--L", "1e-5"), "--L 1e-05 is for --by rssr; pass that too, or leave it out"),
+        (("--encoding", "foo"), "there is no encoding 'foo'; common ones are 'latin-1', 'cp1252' and 'utf-16'"),
         (("--replications", "1"), "--replications must be a whole number at least 2, got 1"),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",

@@ -168,6 +168,14 @@ def test_per_cent():
     assert found.notes == ("multiplied returns by 0.01",)
 
 
+def test_a_large_cost_is_shown_as_given():
+    with pytest.raises(
+        sb.errors.InvalidInputError,
+        match=says("row 2 of 3: a cost of 6.5 is a loss of more than 100%; if costs are in per cent", "scale=0.0001"),
+    ):
+        returns({"A": [0.2, 6.5, 1.0]}, direction="min")
+
+
 def test_a_gain_of_more_than_everything_is_accepted_when_it_is_meant():
     doubled = {"A": [1.5, -0.5, 0.1]}
     with pytest.raises(sb.errors.InvalidInputError, match=says("row 1 of 3: a return of 1.5 is a gain", "scale=1")):

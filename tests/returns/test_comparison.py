@@ -85,11 +85,11 @@ class TestUnequalHistories:
         return x
 
     def test_every_column_has_the_numbers_it_has_alone(self, values):
-        found = sb.rank(table(values, missing="keep"), replications=200, block=2, L=1e-5)
+        found = sb.rank(table(values, missing="keep"), replications=200, block=2)
         assert {c.name: c.rows for c in found.columns} == {"S0": 600, "S1": 350, "S2": 400, "S3": 590}
         for k in range(4):
             own = values[~np.isnan(values[:, k]), k]
-            alone = sb.rank(table(own[:, None]), replications=200, block=2, L=1e-5).columns[0]
+            alone = sb.rank(table(own[:, None]), replications=200, block=2).columns[0]
             here = found[f"S{k}"]
             for key in ("sharpe", "se_iid", "se", "value", "drawdown", "psr", "annual_sharpe_robust"):
                 assert getattr(here, key) == pytest.approx(getattr(alone, key), rel=1e-9), key

@@ -67,7 +67,6 @@ def test_what_cannot_be_decided(daily):
         ({"every": "fortnight"}, "one of week, month, quarter, year, got 'fortnight'"),
         ({"every": 200}, "leaves 2 decisions in 300 rows"),
         ({"top": 4}, "top must be a whole number from 1 to 3"),
-        ({"cost": {"a": 0.1}}, "cost has no value for 'b', 'c', 'd'"),
         ({"cost": -1}, "cost must be a share of wealth"),
         ({"policies": ["SHSR"], "top": 2}, "SHSR plays one arm at a time"),
         ({"warm_up": 299}, "warm_up must be a whole number from 0 to 297"),
@@ -78,6 +77,10 @@ def test_what_cannot_be_decided(daily):
         sb.replay(daily, ["SF-UCB"], runs=2, every="month", paths="blocks", block=5)
     with pytest.raises(sb.errors.UnknownNameError, match="no column is called 'x'"):
         sb.replay(values, ["SF-UCB"], runs=2, cost={"x": 0.1})
+
+
+def test_columns_without_a_cost_are_free(daily):
+    assert sb.replay(daily, ["SF-UCB"], runs=2, cost={"b": 0.1}).cost == {"a": 0.0, "b": 0.1, "c": 0.0, "d": 0.0}
 
 
 # --- what it costs, and the log ---------------------------------------------------------------------------------------

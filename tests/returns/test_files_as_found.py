@@ -3,6 +3,7 @@
 Every remedy is taken from the message and followed, and the result is compared with the true returns.
 """
 
+import gzip
 import re
 import shlex
 
@@ -12,6 +13,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.cli import program as cli
+from tests.returns.reading import csv, returns, suggested
 
 ROWS = 300
 DAYS = pd.bdate_range("2008-01-02", periods=ROWS)
@@ -510,3 +512,58 @@ def test_a_column_of_text(tmp_path):
     with pytest.raises(sb.errors.InvalidInputError, match=r"'note', line 2.* is text.*columns="):
         read(path)
     right(read(path, columns=list(NAMES)))
+
+
+LINES = ["date,A,B,C", *(f"2020-01-{d:02},0.01{d},-0.02{d},0.03{d}" for d in range(1, 32))]
+
+
+def with_cell(line, column, cell):
+    cells = LINES[line - 1].split(",")
+    cells[column] = cell
+    return [*LINES[: line - 1], ",".join(cells), *LINES[line:]]
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "cell", "others"),
+    [
+        (21, 2, "pending", ["A", "C"]),
+        (2, 2, "pending", ["A", "C"]),
+        (26, 2, "2020-01-05", ["A", "C"]),
+        (26, 2, "05/01/2020", ["A", "C"]),
+        (2, 0, "inf", ["A", "B", "C"]),
+        (2, 0, "1e400", ["A", "B", "C"]),
+    ],
+)
+def test_the_columns_of_the_remedy_can_be_read(tmp_path, line, column, cell, others):
+    path = csv(tmp_path, with_cell(line, column, cell))
+    said = suggested(path, kind="returns")
+    assert said.endswith(f"or select other columns with columns={others}")
+    assert ("date=" in said) == (column == 0)
+    assert returns(path, columns=others).names == tuple(others)
+
+
+def test_a_single_column_has_no_others(tmp_path):
+    path = csv(tmp_path, with_cell(21, 2, "pending"))
+    assert suggested(path, kind="returns", columns=["B"]).endswith("correct it")
+
+
+@pytest.mark.parametrize("copies", [1, 1000], ids=["short", "long"])
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+@pytest.mark.parametrize("name", ["table.csv", "table.csv.gz"])
+def test_the_line_of_a_bad_byte(tmp_path, name, encoding, copies):
+    lines = [LINES[0], *LINES[1:] * copies]
+    lines[-2] += "é"
+    content, path = "\n".join(lines).encode("cp1252"), tmp_path / name
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    assert f"line {len(lines) - 1})" in suggested(path, encoding=encoding)
+
+
+@pytest.mark.parametrize("encoding", ["foo", "base64", None])
+def test_unknown_encodings(tmp_path, encoding):
+    said = suggested(csv(tmp_path, LINES), encoding=encoding)
+    assert said == f"there is no encoding {encoding!r}; common ones are 'latin-1', 'cp1252' and 'utf-16'"
+
+
+def test_a_line_with_one_value(tmp_path):
+    assert "line 3 of" in (said := suggested(csv(tmp_path, ["A,B", "1,2", "3", "4,5"])))
+    assert "has 1 value, but the header has 2 names" in said

@@ -135,7 +135,7 @@ def test_the_same_seed_gives_the_same(daily, ranked):
 
 
 def test_a_risk_free_rate(daily):
-    found = rank(daily, risk_free_per_period=0.001, L=1e-4, replications=50)
+    found = rank(daily, risk_free_per_period=0.001, replications=50)
     x = daily.values[:, 0]
     assert found["good"].sharpe == pytest.approx((x.mean() - 0.001) / x.std(ddof=1))
     by_rssr = rank(daily, by="rssr", risk_free_per_period=0.001, L=1e-4, replications=50)
@@ -195,12 +195,15 @@ def test_it_prints_itself_with_scale_and_convention(ranked):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"L": 0}, "L must be a finite number above 0, got 0"),
+        ({"L": 0, "by": "rssr"}, "L must be a finite number above 0, got 0"),
         ({"annual_risk_free": math.nan}, "annual_risk_free must be a finite number, got nan"),
         (
             {"by": "mean"},
             "by must be one of 'sharpe', 'rssr', 'mean-risk', 'sortino', 'omega', 'cvar', 'log-growth', 'israelsen', got 'mean'",
         ),
+        ({"by": "sharp"}, "got 'sharp': did you mean 'sharpe'?"),
+        ({"L": 1e-5}, "L=1e-05 is for by='rssr'; pass that too, or leave it out"),
+        ({"aversion": 2}, "aversion=2 is for by='mean-risk'; pass that too, or leave it out"),
         ({"confidence": 95}, "confidence must lie strictly between 0 and 1, got 95"),
         ({"replications": 1}, "replications must be a whole number at least 2, got 1"),
         ({"block": 0}, "must be from 1 to the 250 rows, got 0"),
@@ -214,6 +217,13 @@ def test_it_prints_itself_with_scale_and_convention(ranked):
 def test_bad_options(daily, options, words):
     with pytest.raises(sb.errors.InvalidInputError, match=words):
         rank(daily, **options)
+
+
+def test_an_unknown_argument_lists_every_argument_once():
+    with pytest.raises(sb.errors.UnknownNameError, match="did you mean 'periods_per_year'") as caught:
+        rank({"A": [0.1]}, period_per_year=252)
+    assert "'reading'" not in str(caught.value)
+    assert str(caught.value).count("'source'") == 1
 
 
 def test_what_cannot_be_ranked():

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..errors import InvalidInputError, shown, unknown
+from ..errors import InvalidInputError, meant, shown, unknown
 
 #: Supported magnitude of rewards, and of numbers that may be squared rewards, such as variances and regularisers. Far
 #: beyond it, powers of rewards lose accuracy or overflow, and equivalent formulas choose differently.
@@ -139,7 +139,8 @@ def whole(name: str, value: Any, minimum: int, maximum: int | None = None) -> in
 def one_of(name: str, value: S, choices: tuple[S, ...]) -> S:
     """``value``, if it is one of ``choices``."""
     if not isinstance(value, str) or value not in choices:
-        raise InvalidInputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shown(value)}")
+        hint = meant(value, choices)
+        raise InvalidInputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shown(value)}{hint}")
     return value
 
 
@@ -174,7 +175,9 @@ def check_keywords(
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         own = inspect.signature(function).parameters
-        known = [name for name in (*own, *(inspect.signature(also).parameters if also else ())) if name != "self"]
+        rest = next((name for name, p in own.items() if p.kind is p.VAR_KEYWORD), "")
+        every = dict.fromkeys((*own, *(inspect.signature(also).parameters if also else ())))
+        known = [name for name in every if name not in ("self", rest)]
         needed = [name for name, p in own.items() if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
 
         @functools.wraps(function)

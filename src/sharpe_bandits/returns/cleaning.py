@@ -184,7 +184,7 @@ def _lacking(draft: Draft, gaps: np.ndarray) -> str:
     return "; ".join(words + more)
 
 
-def convert(draft: Draft, scale: float | None, kind: Kind, capital: float | None) -> None:
+def convert(draft: Draft, scale: float | None, kind: Kind, capital: float | None, costs: bool) -> None:
     """Turn the numbers of the table into simple returns per period."""
     if kind == "prices":
         make_returns(draft)
@@ -194,14 +194,14 @@ def convert(draft: Draft, scale: float | None, kind: Kind, capital: float | None
         draft.notes.append("made returns from cumulative ones, without the first row")
     elif kind == "price-relatives":
         draft.values = draft.values - 1
-        rescale(draft, None, kind)
+        rescale(draft, None, kind, costs)
         draft.notes.append("made returns from price relatives")
     elif kind == "pnl":
         draft.values = draft.values / capital
-        rescale(draft, 1.0, kind)
+        rescale(draft, 1.0, kind, costs)
         draft.notes.append(f"divided profits and losses by a capital of {capital:,.10g}")
     else:
-        rescale(draft, scale, kind)
+        rescale(draft, scale, kind, costs)
     # powers of larger ones could overflow
     _refuse(
         draft, ~(np.abs(draft.values) <= _LARGEST) & ~np.isnan(draft.values), "a return of {:g} is too large to be "
@@ -227,7 +227,7 @@ def make_returns(draft: Draft) -> None:
         draft.keep(~np.isnan(values).all(axis=1))
 
 
-def rescale(draft: Draft, scale: float | None, kind: Kind) -> None:
+def rescale(draft: Draft, scale: float | None, kind: Kind, costs: bool) -> None:
     if scale is not None and scale != 1:
         with np.errstate(over="ignore"):  # checked below
             draft.values = draft.values * scale
@@ -243,20 +243,20 @@ def rescale(draft: Draft, scale: float | None, kind: Kind) -> None:
     row, column = _first(lost if lost.any() else large)
     value = draft.values[row, column]
     what = "a loss of more than 100%" if value < -1 else "a gain of more than 100%"
+    noun, given = ("cost", -value) if costs else ("return", value)
     remedies = ["pass another scale="]
     if kind == "pnl":
         remedies = ["pass a larger capital="]
     elif scale is None:
-        remedies = ["if returns are in per cent, pass scale=0.01, if in basis points, scale=0.0001"]
-    if value < -1 and kind != "pnl":
+        remedies = [f"if {noun}s are in per cent, pass scale=0.01, if in basis points, scale=0.0001"]
+    if value < -1 and kind != "pnl" and not costs:
         remedies.append("if they are logarithmic, pass kind='log-returns'")
     if scale is None:
         remedies += [] if lost.any() else ["if it is correct, pass scale=1"]
-        remedies.append(
-            "if these are prices, pass kind='prices'; if they are profits and losses in money, pass kind='pnl' and "
-            "capital="
-        )
-    raise InvalidInputError(f"{draft.where(row, column)}: a return of {value:g} is {what}; {'; '.join(remedies)}")
+        prices = "" if costs else "if these are prices, pass kind='prices'; "
+        money = "costs" if costs else "profits and losses"
+        remedies.append(f"{prices}if they are {money} in money, pass kind='pnl' and capital=")
+    raise InvalidInputError(f"{draft.where(row, column)}: a {noun} of {given:g} is {what}; {'; '.join(remedies)}")
 
 
 def check_enough(draft: Draft, kind: Kind) -> None:

@@ -64,10 +64,7 @@ def costs_of(cost: Any, names: Sequence[str]) -> np.ndarray:
         extra = next((name for name in cost if name not in names), None)
         if extra is not None:
             raise unknown("column", extra, names)
-        lacking = [name for name in names if name not in cost]
-        if lacking:
-            raise InvalidInputError(f"cost has no value for {', '.join(map(repr, lacking[:5]))}; give one per column")
-        values = [cost[name] for name in names]
+        values = [cost.get(name, 0.0) for name in names]
     else:
         values = [cost] * len(names)
     for value in values:

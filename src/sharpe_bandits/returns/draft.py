@@ -28,6 +28,8 @@ _PREAMBLE = 50
 _LIKE_A_DATE = re.compile(r"\d+[/.-]\d+[/.-]\d+|\d+[ -][A-Za-z]{3}|[A-Za-z]{3,9}\.?[ -]\d")
 _TIME_OF_DAY = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?")
 _LIKE_A_NUMBER = re.compile(r"[-+(]?[$€£]?\s?\d[\d,. ]*\s?%?\)?")
+#: Remedy for a value that is not a number; followed by the columns of numbers, if there are any.
+_SELECT = ", or select other columns with columns="
 
 
 @dataclass
@@ -114,12 +116,22 @@ def drafted(
             draft.values[:, number] = _numbers(draft, number, source.columns[position], source.text, written)
         except InvalidInputError as error:
             hint = _field_below(source) or _names_further_down(source, ";", 0)
-            if not hint and str(error).endswith("columns="):
-                numeric = [p for p in places if _begins_with_a_number(source, p)]
-                hint = _named(source, numeric).removeprefix("columns=")
-            raise InvalidInputError(f"{error}{hint}") from None
+            message = str(error)
+            if not hint and message.endswith(_SELECT):
+                others = [p for p in places if _holds_numbers(draft, source, p, written)]
+                hint = f"{_SELECT.removesuffix('columns=')}{_named(source, others)}" if others else ""
+                message = message.removesuffix(_SELECT)
+            raise InvalidInputError(f"{message}{hint}") from None
     draft.values = np.ascontiguousarray(draft.values)
     return draft
+
+
+def _holds_numbers(draft: Draft, source: sources.Source, position: int, written: notation.Notation) -> bool:
+    try:
+        _numbers(draft, 0, source.columns[position], source.text, written)
+    except InvalidInputError:
+        return False
+    return True
 
 
 def _begins_with_a_number(source: sources.Source, position: int) -> bool:
@@ -273,7 +285,7 @@ def _numbers(draft: Draft, number: int, column: Any, text: bool, written: notati
         values = np.array(numbers, float)
     if bad is not None:
         raise InvalidInputError(
-            f"{draft.where(bad, number)}: {shown(cells[bad])} {_why(draft.names[number], cells[bad], cells, written)}"
+            f"{draft.where(bad, number)}: {shown(cells[bad])} {_why(draft, number, cells[bad], cells, written)}"
         )
     return values
 
@@ -288,27 +300,31 @@ def _number(cell: Any, text: bool) -> float | None:
     return None
 
 
-def _why(name: str, cell: Any, column: list[Any], written: notation.Notation) -> str:
+def _why(draft: Draft, number: int, cell: Any, column: list[Any], written: notation.Notation) -> str:
     """Why a value is not a number, and the remedy."""
-    select = "select other columns with columns="
+    name, dated = draft.names[number], draft.dates is not None
     if is_number(cell):
-        return f"is a number that cannot be converted to a float; correct it, or {select}"
+        return f"is a number that cannot be converted to a float; correct it{_SELECT}"
     if dates_of.as_datetime(cell) is not None:
-        return f"is a date, not a number; pass date={shown(name)} if it holds the dates of the rows, or {select}"
+        remedy = "correct it" if dated else f"pass date={shown(name)} if it holds the dates of the rows"
+        return f"is a date, not a number; {remedy}{_SELECT}"
     if not isinstance(cell, str):
-        return f"is not a number; correct it, or {select}"
-    if _LIKE_A_DATE.match(cell.strip()):
+        return f"is not a number; correct it{_SELECT}"
+    if not dated and _LIKE_A_DATE.match(cell.strip()):
         form = dates_of.remedy(column)
         read = f"pass date={shown(name)} and {form}" if form else "write it as 2020-01-31"
         return f"is not a number; if it is a date, {read}: formats are not guessed"
+    signs = ["%" in str(other) for other in column if other is not None]
+    if "%" in cell and 2 * sum(signs) < len(signs) and _LIKE_A_NUMBER.fullmatch(cell.strip()):
+        return "has a per cent sign, while most values of the column have none; correct it"
     fits = notation.remedy(cell) if len(cell) < 100 else None
     if not written.plain:
         declared = f"decimal={written.decimal!r}, thousands={written.thousands!r}, currency={written.currency!r}"
-        if written.percent and "%" not in cell and any(other is not None and "%" in other for other in column):
+        if written.percent and "%" not in cell and any(signs):
             declared += ", while other values of the column have a per cent sign"
         return f"is not a number with {declared}; correct it{f', or pass {fits}' if fits else ''}"
     if fits is not None:
         return f"is text, not a plain number; pass {fits}"
     if len(cell) < 100 and _LIKE_A_NUMBER.fullmatch(cell.strip()):
         return "is text, not a number; write it with a decimal point and no other separators or symbols, as in 1234.5"
-    return f"is text, not a number; correct it, or {select}"
+    return f"is text, not a number; correct it{_SELECT}"

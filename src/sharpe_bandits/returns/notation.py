@@ -53,7 +53,7 @@ class Notation:
         groups = rf"\d{{1,3}}({group}\d{{3}})+|" if group else ""
         sign = f"({money})?" if money else ""
         end = r"\s?%?" if self.percent else ""
-        return rf"^[-+]?{sign}\s?[-+]?({groups}\d*)({point}\d*)?([eE][-+]?\d+)?\s?{sign}{end}$"
+        return rf"^[-+]?{sign}\s?[-+]?(({groups}\d+)({point}\d*)?|{point}\d+)([eE][-+]?\d+)?\s?{sign}{end}$"
 
     def numbers(self, text: Any) -> tuple[np.ndarray, int | None]:
         """Text (an Arrow array, null where a value is missing) as floats; and the first invalid row, if any."""
@@ -62,12 +62,11 @@ class Notation:
 
         for blank in _BLANKS:
             text = pc.replace_substring(text, blank, " ")
-        held = pc.and_(pc.match_substring_regex(text, self.form), pc.match_substring_regex(text, r"\d"))
+        bad = np.flatnonzero(~np.asarray(pc.match_substring_regex(text, self.form).fill_null(True)))
         if self.percent:
-            signs = np.asarray(pc.match_substring(text, "%").fill_null(False))
-            if signs.any() and not (signs | np.asarray(text.is_null())).all():
-                return np.empty(0), int(np.flatnonzero(~signs & ~np.asarray(text.is_null()))[0])
-        bad = np.flatnonzero(~np.asarray(held.fill_null(True)))
+            there, signs = np.asarray(text.is_valid()), np.asarray(pc.match_substring(text, "%").fill_null(False))
+            if signs.any() and (there & ~signs).any():
+                bad = np.flatnonzero(signs if 2 * signs.sum() < there.sum() else there & ~signs)
         if len(bad):
             return np.empty(0), int(bad[0])
         for sign in (self.currency, self.thousands, " ", "%"):
@@ -85,7 +84,7 @@ def remedy(text: str) -> str | None:
     options = [f"currency={currency!r}"] * bool(currency) + ["scale=0.01"] * percent
     fits = []
     for decimal, thousands in _SEPARATORS:
-        if re.search(r"\d", text) and re.match(Notation(decimal, thousands, currency, percent).form, text):
+        if re.match(Notation(decimal, thousands, currency, percent).form, text):
             signs = [f"decimal={decimal!r}"] * (decimal != ".") + [f"thousands={thousands!r}"] * bool(thousands)
             fits.append(" and ".join(options + signs))
     if len(fits) > 1 and re.search(r"[1-9]\d{0,2},\d{3}(?!\d)", text):  # 1,234 may be either

@@ -65,7 +65,7 @@ def rank(
     source : Any
         returns from :func:`read_returns`; or a file, frame or other table, with options of that function
     L : float | None, optional
-        regulariser of RSSR, in the unit of variance per period; by default a tenth of the smallest variance of a column
+        regulariser for "rssr", in the unit of variance per period; by default a tenth of a column's smallest variance
     annual_risk_free : float, optional
         annual rate, 0.02 for 2%
     risk_free_per_period : float | None, optional
@@ -113,6 +113,9 @@ def rank(
     costs = returns.costs
     own = by if isinstance(by, Objective) else None
     name = "own" if own else one_of("by", by or ("mean-risk" if costs else "sharpe"), get_args(CriterionName))
+    for option, value, of in (("L", L, "rssr"), ("aversion", aversion if aversion != 1 else None, "mean-risk")):
+        if value is not None and name != of:
+            raise InvalidInputError(f"{option}={value!r} is for by={of!r}; pass that too, or leave it out")
     not_negative("aversion", aversion)
     rate = returns.rate(annual_risk_free, risk_free_per_period)
     confidence = inside("confidence", confidence)

@@ -418,8 +418,8 @@ def replay(
     runs, seed : int, optional
         runs of every policy, and the seed of everything random
     cost : float | Mapping[str, float], optional
-        share of wealth that a switch costs, 0.001 for a tenth of a per cent; or one per column, by name, half of which
-        is paid on buying and half on selling. Smaller trades cost proportionally less
+        share of wealth that a switch costs, 0.001 for a tenth of a per cent; or one per column, by name, 0 for those
+        without one. Half of it is paid on buying and half on selling. Smaller trades cost proportionally less
     cost_aware : bool, optional
         whether policies allow for that cost: when indices are computed, the cost of a switch, spread over ``hold``
         rounds, is subtracted from the returns of columns that are not held

@@ -61,6 +61,12 @@ class Layout:
         sign = self.separator
         if not (isinstance(sign, str) and len(sign) == 1 and sign.isascii() and sign not in '\r\n"\0'):
             raise InvalidInputError(f"separator must be a single character, such as ';', got {shown(sign)}")
+        try:
+            "".encode(self.encoding)
+        except (LookupError, TypeError, ValueError):
+            raise InvalidInputError(
+                f"there is no encoding {shown(self.encoding)}; common ones are 'latin-1', 'cp1252' and 'utf-16'"
+            ) from None
         whole("skip_rows", self.skip_rows, 0)
         pair = self.pivot
         if pair is not None and not (isinstance(pair, (list, tuple)) and list(map(type, pair)) == [str, str]):
@@ -423,14 +429,14 @@ def _csv(path: Path, layout: Layout) -> Source:
         try:
             table = arrow.read_csv(path, reading, parsing, converting).combine_chunks()
             break
-        except (pa.ArrowInvalid, OSError) as error:
+        except (ValueError, OSError) as error:  # from Arrow, or from the decoder
             problem = brief(error)
     else:
         for line, cells in _records(path, layout):
             if cells and len(cells) != len(names):
                 raise InvalidInputError(
-                    f"line {line} of {str(path)!r} has {len(cells)} values, but the header has {len(names)} "
-                    f"name{'s' * (len(names) > 1)}{_ragged(path, layout, cells, len(names))}"
+                    f"line {line} of {str(path)!r} has {len(cells)} value{'s' * (len(cells) > 1)}, but the header has "
+                    f"{len(names)} name{'s' * (len(names) > 1)}{_ragged(path, layout, cells, len(names))}"
                 )
         raise InvalidInputError(f"{str(path)!r} cannot be read as CSV ({problem})")
 
@@ -507,9 +513,11 @@ def _records(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
                 yield line, cells
                 line = layout.skip_rows + reader.line_num + 1
         except UnicodeDecodeError as error:
+            before = pa.input_stream(str(path)).read().partition(error.object)[0] + error.object[: error.start]
+            line = before.decode(layout.encoding, "ignore").count("\n") + 1
             marked_16 = path.read_bytes()[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
             raise InvalidInputError(
-                f"{str(path)!r} is not in {layout.encoding.upper()} ({error.reason}, about line {line}); pass "
+                f"{str(path)!r} is not in {layout.encoding.upper()} ({error.reason}, line {line}); pass "
                 f"encoding={'utf-16' if marked_16 else 'cp1252'!r} if that is its encoding, or save it in UTF-8"
             ) from None
         except csv.Error as error:

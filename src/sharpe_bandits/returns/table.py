@@ -342,7 +342,7 @@ def read_returns(
     if costs:
         draft.values = 0.0 - draft.values
         draft.notes.append("took the numbers as costs")
-    cleaning.convert(draft, scale, kind, capital)
+    cleaning.convert(draft, scale, kind, capital, costs)
     cleaning.check_enough(draft, kind)
     cleaning.check_variation(draft, constant)
     if prices is not None:
@@ -372,7 +372,7 @@ def read_returns(
         else:
             series.keep(~np.isnan(series.values[:, 0]))
             series.values = 0.0 - series.values if costs else series.values
-            cleaning.convert(series, scale, kind, capital)
+            cleaning.convert(series, scale, kind, capital, costs)
         hurdle = _hurdle(draft, series, risk_free_series is None, bool(hurdle_column), missing)
     draft.values.flags.writeable = False
     notes = tuple(draft.notes)
