@@ -7,7 +7,7 @@ from hypothesis import settings
 import sharpe_bandits as sb
 from sharpe_bandits.policies.base import NO_FORGETTING, IndexPolicy
 from sharpe_bandits.simulation.spec import run_chunk
-from tests.catalogue import EVERY_POLICY
+from tests.catalogue import EVERY_POLICY, greedy_sharpe
 from tests.clocks import TABLE
 from tests.forgetting import CASES, IDS, TURNING, L
 from tests.simulation.games import BANDITS, spec
@@ -55,16 +55,11 @@ def test_the_fast_kernel_makes_the_choices_of_the_reference(policy, name):
         np.testing.assert_array_equal(getattr(one, field), getattr(brute, field), err_msg=field)
 
 
-@sb.index_policy(name="Greedy Sharpe")
-def greedy(arm, t, L):
-    return arm.mean**2 / (L + arm.variance)
-
-
 @pytest.mark.parametrize("kernel", ["reference", "side by side"])
 def test_a_lead_that_ends_in_a_tie(kernel):
     """By hand: arm 1 leads until its mean is exactly 0, which ties with arm 0: the lowest arm is played."""
     rewards = np.array([[0.0] * 40, [1.0] * 20 + [-1.0] * 20])
-    trace = sb.trace(greedy(L=1.0), sb.Tape(rewards), horizon=48, kernel=kernel)
+    trace = sb.trace(greedy_sharpe(L=1.0), sb.Tape(rewards), horizon=48, kernel=kernel)
     assert trace.choices.tolist() == [0, 1, 0, 1] + [1] * 38 + [0] * 6
 
 
