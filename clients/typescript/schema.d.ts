@@ -667,18 +667,13 @@ export interface components {
          *
          *     Attributes
          *     ----------
-         *     rewards : tuple[int, int]
-         *         number of rewards of policy and control
-         *     means : tuple[float, float]
-         *         mean reward, or cost, of each
-         *     mean_difference : float
-         *         of the first minus the second
-         *     mean_interval : tuple[float, float] | None
-         *         its time-uniform 95% interval; None if it is too early
-         *     value_difference, value_interval : float | None and tuple[float, float] | None
+         *     rewards : number of rewards of policy and control
+         *     means : mean reward, or cost, of each
+         *     mean_difference : of the first minus the second
+         *     mean_interval : its time-uniform 95% interval; None if it is too early
+         *     value_difference, value_interval
          *         the same of the policy's objective, for costs as a cost; of its root if the objective is a square
-         *     weighted_means : tuple[float, float]
-         *         mean reward weighted by the weights told (1 where none was)
+         *     weighted_means : mean reward weighted by the weights told (1 where none was)
          */
         Comparison: {
             /** Rewards */
@@ -857,7 +852,7 @@ export interface components {
          *     e_value : float
          *         if no arm beats the hurdle, it ever reaches 1/alpha with probability at most alpha
          *     arm : Any
-         *         the arm with the most evidence; agents and rankings use its name
+         *         the arm with the most evidence; agents use its name
          */
         Evidence: {
             /** E Value */
@@ -1323,16 +1318,11 @@ export interface components {
          *
          *     Attributes
          *     ----------
-         *     segment : str
-         *         its name
-         *     pulls : list[int]
-         *         rewards told
-         *     borrowed : list[int]
-         *         what other segments tell, in rewards that it is worth
-         *     means : list[float | None]
-         *         mean of its own rewards, or costs
-         *     best : Any
-         *         the arm recommended for it; None before there are enough rewards
+         *     segment : its name
+         *     pulls : rewards told
+         *     borrowed : what other segments tell, in rewards that it is worth
+         *     means : mean of its own rewards, or costs
+         *     best : the arm recommended for it; None before there are enough rewards
          */
         SegmentStatus: {
             /** Segment */
@@ -1356,14 +1346,10 @@ export interface components {
          *
          *     Attributes
          *     ----------
-         *     rewards : int
-         *         number of rewards
-         *     others : float
-         *         mean reward, or cost, of the others' decisions
-         *     policy : float
-         *         estimated mean of the policy's
-         *     interval : tuple[float, float] | None
-         *         time-uniform 95% interval of the difference; None if it is too early
+         *     rewards : number of rewards
+         *     others : mean reward, or cost, of the others' decisions
+         *     policy : estimated mean of the policy's
+         *     interval : time-uniform 95% interval of the difference; None if it is too early
          */
         ShadowEstimate: {
             /** Rewards */
