@@ -114,6 +114,11 @@ def test_a_body_that_is_not_called_json_is_refused_with_the_remedy(http):
     assert "send the header Content-Type: application/json" in answer.json()["detail"]
 
 
+def test_a_body_that_is_no_json_is_refused_with_the_place(http):
+    answer = http.post("/api/campaigns", content='{"name" "a"}', headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["detail"]) == (422, "position 8 of the body: JSON decode error")
+
+
 @pytest.mark.parametrize("arm", ["0" * 5000, "9" * 5000, "\u00b2"])
 def test_digits_that_are_no_number_are_no_arm(http, arm):
     """Found by Schemathesis on the running service: a 500."""

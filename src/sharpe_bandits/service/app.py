@@ -95,7 +95,8 @@ def create_app(
 
 async def _reread(path: Path, guard: Guard) -> None:
     """Use the tokens in a file whenever it changes; if it cannot be used, the former ones stay valid."""
-    last = path.stat().st_mtime_ns
+    last = changed = path.stat().st_mtime_ns
+    failure: tuple[int, str] | None = None
     while True:
         await asyncio.sleep(REREAD_SECONDS)
         try:
@@ -104,7 +105,9 @@ async def _reread(path: Path, guard: Guard) -> None:
                 continue
             tokens = read_tokens(path)
         except (OSError, SharpeBanditsError) as error:
-            logger.error("token file not used", extra={"fields": {"problem": str(error)}})
+            if failure != (changed, str(error)):  # not at every look
+                logger.error("token file not used", extra={"fields": {"problem": str(error)}})
+            failure = changed, str(error)
             continue
         guard.replace(tokens)
         last = changed
@@ -125,7 +128,12 @@ async def _library(request: Request, error: Any) -> Response:
 
 async def _invalid(request: Request, error: Any) -> Response:
     """The content of a request violates its schema; values are named by location, not repeated in full."""
-    problems = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:5]]
+    problems = [
+        f"position {item['loc'][-1]} of the body: {item['msg']}"
+        if item["type"] == "json_invalid"
+        else f"{'.'.join(map(str, item['loc']))}: {item['msg']}"
+        for item in error.errors()[:5]
+    ]
     if request.method == "POST" and "json" not in request.headers.get("content-type", ""):
         problems.append("send the header Content-Type: application/json")
     return problem_response(problem(422, "invalid-input", "invalid input", "; ".join(problems)[:1000]))

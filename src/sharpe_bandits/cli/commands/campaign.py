@@ -243,8 +243,8 @@ def _tell(options: argparse.Namespace) -> Result:
 def _record(options: argparse.Namespace) -> Result:
     more = {name: getattr(options, name) for name in ("key", "propensity", *MEASURES, *CIRCUMSTANCES)}
     decision = open_campaign(options).record(options.arm, options.reward, **more)
-    same = "as" if decision.choice == decision.arm else f"{decision.choice}, not"
-    return decision.to_dict(), f"decision {decision.number}: the policy would have chosen {same} {decision.arm}"
+    comparison = f"{decision.arm}, too" if decision.choice == decision.arm else f"{decision.choice}, not {decision.arm}"
+    return decision.to_dict(), f"decision {decision.number}: the policy would have chosen {comparison}"
 
 
 def _load_history(options: argparse.Namespace) -> Result:

@@ -58,6 +58,13 @@ def _serve(options: argparse.Namespace) -> int:
     positive("--rate", options.rate)
     if (options.tls_certificate is None) != (options.tls_key is None):
         raise InvalidInputError("give --tls-certificate and --tls-key together, or neither")
+    for proxy in options.trusted_proxies:
+        try:
+            ipaddress.ip_network(proxy)
+        except ValueError as error:
+            raise InvalidInputError(
+                f"--trusted-proxies: {error}; give addresses or networks, as in 10.0.0.0/8"
+            ) from None
     import_modules(options.module)
     target = options.store or os.environ.get(STORE_VARIABLE)
     if not target:
