@@ -62,6 +62,15 @@ def test_settings_that_are_none_are_damaged(change, tmp_path):
         make(store)
 
 
+def test_a_lease_is_a_length_of_time_or_seconds(tmp_path):
+    with sb.Store(tmp_path / "campaigns.db") as store:
+        for lease, seconds in (("1 day", 86400), ("86400", 86400), (" 2.5 ", 2.5), (2, 2), ("90 seconds", 90)):
+            assert store.campaign(str(lease), policy=POLICY, arms=ARMS, lease=lease).settings["lease"] == seconds
+        for lease in ("0", "1 fortnight", "s", "1e3"):
+            with pytest.raises(sb.errors.InvalidInputError, match="a lease is a length of time"):
+                make(store, lease=lease)
+
+
 def test_an_unknown_setting_is_refused_with_the_nearest(tmp_path):
     with sb.Store(tmp_path / "campaigns.db") as store:
         with pytest.raises(sb.errors.UnknownNameError, match="did you mean 'horizon'"):

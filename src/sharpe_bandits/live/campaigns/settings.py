@@ -26,7 +26,7 @@ from .rules import CHECKS, Mode
 from .segments import Pooling, check_segments
 
 _UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
-_LENGTH = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(second|minute|hour|day|week)s?\s*")
+_LENGTH = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:(second|minute|hour|day|week)s?)?\s*")
 #: Longest lease, in seconds.
 _LONGEST = 100 * 366 * 86_400
 
@@ -35,7 +35,7 @@ def lease_seconds(lease: Any) -> float:
     """A lease in seconds, given as "1 day", as a number of seconds, or as a timedelta."""
     length = math.nan
     if isinstance(lease, str) and (match := _LENGTH.fullmatch(lease)):
-        length = float(match[1]) * _UNITS[match[2]]
+        length = float(match[1]) * _UNITS[match[2] or "second"]
     elif isinstance(lease, timedelta):
         length = lease.total_seconds()
     elif is_number(lease):
