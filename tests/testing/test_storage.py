@@ -3,6 +3,7 @@
 import copy
 import threading
 import time
+from collections import Counter
 
 import pytest
 
@@ -89,7 +90,7 @@ class MemoryRecords:
         return max(known, default=(0, None))[1]
 
     def overdue(self, now):
-        return len(self.pending(until=now))
+        return dict(Counter(row.arm for row in self.pending(until=now)))
 
     def log(self, before, count, search):
         entries = []

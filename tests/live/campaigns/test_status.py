@@ -39,3 +39,16 @@ def test_the_shadow_estimate_is_said_once_the_policy_agreed_with_others(tmp_path
         second = campaign.record("A", 1.0)
         assert second.choice == "A"
         assert "instead of" in str(campaign.status())
+
+
+def test_a_lease_that_ran_out_is_not_pending_in_any_count(tmp_path, clock):
+    """Also before the next request marks the decision as expired."""
+    with sb.Store(tmp_path / "campaigns.db") as store:
+        campaign = store.campaign("c", policy=sb.policies.UCB1(), arms=["A", "B"], lease=60)
+        campaign.ask(count=3)
+        clock[0] = 61
+        before = campaign.status()
+        assert (before.pending, before.expired, before.spent, [arm.pending for arm in before.arms]) == (0, 3, 0, [0, 0])
+        campaign.add_arm("C")
+        after = campaign.status()
+        assert (after.pending, after.expired, after.spent) == (0, 3, 0)

@@ -249,7 +249,7 @@ class Campaign(CampaignInterface):
         def work(records: Records) -> Status:
             head = records.head()
             state, now = self._current(records, head), max(head.now, head.clock)
-            overdue = records.overdue(now) if head.next_expiry is not None and head.next_expiry <= now else 0
+            overdue = records.overdue(now) if head.next_expiry is not None and head.next_expiry <= now else {}
             if self._remarks[0] != state.seq // LEAST:  # not at every event: this reads many decisions
                 last = records.history(max(state.decisions - LAST, 0) + 1, None)
                 self._remarks = state.seq // LEAST, remarks_on(last, state.agent.arms)

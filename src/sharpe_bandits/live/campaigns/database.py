@@ -451,9 +451,9 @@ class _SQLRecords:
         rows = self._rows(f"{statement} ORDER BY expires, number LIMIT ?", *parameters, count or _ALL)
         return list(map(DecisionRow._make, rows))
 
-    def overdue(self, now: float) -> int:
-        statement = f"SELECT count(*) FROM {_DECISIONS} WHERE {_PENDING} AND expires <= ?"
-        return int(self._rows(statement, self._campaign, now)[0][0])
+    def overdue(self, now: float) -> dict[int, int]:
+        statement = f"SELECT arm, count(*) FROM {_DECISIONS} WHERE {_PENDING} AND expires <= ? GROUP BY arm"
+        return dict(self._rows(statement, self._campaign, now))
 
     def log(self, before: int | None, count: int, search: Search | None) -> list[tuple[Event, str | None, str | None]]:
         page = f"SELECT campaign, {_EVENT_COLUMNS} FROM {_EVENTS} WHERE campaign = ? AND seq > {_ARCHIVE} AND seq < ?"

@@ -256,9 +256,9 @@ class Status:
 
 
 def status_of(
-    name: str, state: State, time: datetime, overdue: int, remarks: list[str], clock_refusal: str | None
+    name: str, state: State, time: datetime, overdue: dict[int, int], remarks: list[str], clock_refusal: str | None
 ) -> Status:
-    """The status of a campaign; ``overdue`` decisions have run out of time but are not marked as expired yet."""
+    """The status of a campaign; leases of ``overdue`` decisions, by arm, ran out and are not marked as expired yet."""
     agent = state.agent
     goal = agent.objective
     pulls, pending, retired = agent.pulls, agent.pending, set(agent.retired)
@@ -282,7 +282,7 @@ def status_of(
                 arm,
                 arm in retired,
                 pulls[arm],
-                pending[arm],
+                pending[arm] - overdue.get(i, 0),
                 float(agent._as_told(statistics.mean)) if statistics.pulls > 0 else None,
                 ends[0],
                 math.sqrt(statistics.variance) if has_variance else None,
@@ -296,7 +296,7 @@ def status_of(
         best = agent.recommend()
     except InvalidInputError:
         best = None
-    n_pending = sum(pending.values())
+    n_pending, n_overdue = sum(pending.values()), sum(overdue.values())
     leader = agent.leader()
     hurdle = 0.0 if goal is None else goal.hurdle
     separated = agent.leading is not None and agent.arms[agent.leading[0]] == leader.arm
@@ -310,12 +310,12 @@ def status_of(
         arms=arms,
         decisions=state.decisions,
         rewards=state.decisions - n_pending - state.expired - state.cancelled,
-        pending=n_pending - overdue,
-        expired=state.expired + overdue,
+        pending=n_pending - n_overdue,
+        expired=state.expired + n_overdue,
         cancelled=state.cancelled,
         unused=state.unused,
         horizon=agent.horizon,
-        spent=agent.t + n_pending,
+        spent=agent.t + n_pending - (n_overdue if state.settings.default_reward is None else 0),
         best=best,
         leader=leader,
         leader_since=since if leader.probably_best else None,

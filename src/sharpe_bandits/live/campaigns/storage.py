@@ -128,8 +128,8 @@ class Records(Protocol):
         than ``after``, or not later than ``until``.
         """
 
-    def overdue(self, now: float) -> int:
-        """Number of pending decisions whose leases end not later than ``now``."""
+    def overdue(self, now: float) -> dict[int, int]:
+        """Number of pending decisions of each arm whose leases end not later than ``now``."""
 
     def log(self, before: int | None, count: int, search: Search | None) -> list[tuple[Event, str | None, str | None]]:
         """At most ``count`` events before number ``before`` that match, newest first, with key and worker of the
