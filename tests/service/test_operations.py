@@ -21,7 +21,7 @@ from urllib.parse import quote
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.live.campaigns import webhooks
+from sharpe_bandits.live.campaigns import schema, webhooks
 from sharpe_bandits.service import app as apps
 from sharpe_bandits.service import state as states
 from sharpe_bandits.service.app import create_app
@@ -424,7 +424,7 @@ def test_a_rolling_upgrade_of_two_servers(tmp_path):
         newer.execute("UPDATE sharpe_bandits_revision SET version_num = '9999'")
     assert seen() == 2 * [(503, 503, 200)]
     with sqlite3.connect(path) as newer:
-        newer.execute("UPDATE sharpe_bandits_revision SET version_num = '0001'")
+        newer.execute(f"UPDATE sharpe_bandits_revision SET version_num = '{schema.REVISION}'")
     newer.close()
     assert seen() == 2 * [(200, 200, 200)]
     with sb.Store(path) as store:

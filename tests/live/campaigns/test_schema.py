@@ -22,8 +22,8 @@ def test_a_later_revision_upgrades_a_store_that_it_opens(target, monkeypatch):
         campaign = older.campaign("c", policy=POLICY, arms=["a", "b"])
         campaign.ask()
         statement = f"ALTER TABLE {schema.TABLES[0]} ADD COLUMN colour TEXT"
-        monkeypatch.setitem(schema.REVISIONS, "0002", [statement])
-        monkeypatch.setattr(schema, "REVISION", "0002")
+        monkeypatch.setitem(schema.REVISIONS, "0004", [statement])
+        monkeypatch.setattr(schema, "REVISION", "0004")
         for _ in range(2):
             with sb.Store(target) as newer:
                 columns = sa.inspect(newer._storage.engine).get_columns(schema.TABLES[0])
@@ -31,5 +31,5 @@ def test_a_later_revision_upgrades_a_store_that_it_opens(target, monkeypatch):
                 assert newer.campaign("c").tell(1, 0.5) is None
         monkeypatch.undo()
         assert campaign.status().rewards == 1
-        with pytest.raises(sb.errors.StoreError, match="'0002' by a newer release; nothing was recorded: restart"):
+        with pytest.raises(sb.errors.StoreError, match="'0004' by a newer release; nothing was recorded: restart"):
             campaign.ask()

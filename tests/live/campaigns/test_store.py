@@ -26,11 +26,11 @@ def damaged(path):
     path.write_bytes(content)
 
 
-def newer(path):
+def of_another_version(path):
     with sb.Store(path) as store:
         store.campaign("c", policy=POLICY, arms=["a", "b"])
     connection = sqlite3.connect(path)
-    connection.execute(f"UPDATE {schema.VERSION_TABLE} SET version_num = '9999'")
+    connection.execute(f"UPDATE {schema.VERSION_TABLE} SET version_num = '0001'")
     connection.commit()
     connection.close()
 
@@ -41,9 +41,9 @@ def newer(path):
         (lambda path: path.write_text("number,reward\n1,0.5\n" * 100), "not an SQLite file"),
         (foreign, "a database of another application .*orders"),
         (damaged, "is damaged"),
-        (newer, "'9999'.* newer release; upgrade sharpe-bandits"),
+        (of_another_version, r"another version of sharpe-bandits \(revision '0001'\)"),
     ],
-    ids=["text", "foreign", "damaged", "newer"],
+    ids=["text", "foreign", "damaged", "another version"],
 )
 def test_what_is_no_store_is_refused_and_left_alone(prepare, said, tmp_path):
     path = tmp_path / "campaigns.db"

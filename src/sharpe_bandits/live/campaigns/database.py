@@ -313,8 +313,8 @@ class Database(ABC):
             raise StoreError(f"there are no campaigns in {self.name}; create one first")
         if revision not in (None, *schema.REVISIONS):
             raise UnreadableDataError(
-                f"{self.name} has revision {shown(revision)}, which this release does not know: it was written by "
-                "a newer release; upgrade sharpe-bandits"
+                f"{self.name} was written by another version of sharpe-bandits (revision {shown(revision)}), which "
+                "this release does not read; use that version, or another store"
             )
         if revision != schema.REVISION:
             self._make()

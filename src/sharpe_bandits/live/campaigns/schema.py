@@ -11,8 +11,8 @@ PREFIX = "sharpe_bandits_"
 #: Identifies an SQLite file as a store ("sbca").
 APPLICATION_ID = 0x73626361
 #: Revisions of the tables, with the statements that lead to each from the one before: a new one adds a line here, and
-#: its columns below.
-REVISIONS: dict[str, list[str]] = {"0001": []}
+#: its columns below. Numbers 0001 and 0002 were used before the first release.
+REVISIONS: dict[str, list[str]] = {"0003": []}
 #: The revision that this release writes.
 REVISION = list(REVISIONS)[-1]
 
