@@ -291,6 +291,14 @@ def test_a_decision_that_the_fallback_replaced_does_not_stay_pending(served, sto
     ]  # fmt: skip
     assert store.campaign("desks").verify(choices=True).ok
     service.close()
+    with sb.connect(served.url, token="w" * 40, fallback="value") as restarted:
+        campaign = restarted.campaign("desks")
+        assert [one.number for one in campaign.ask(keys=["order-1", "order-2"])] == [2, 3]
+        campaign.cancel("order-2")
+        with pytest.raises(sb.errors.ConflictError, match="cancelled"):
+            campaign.ask(key="order-2")
+        with pytest.raises(sb.errors.UnknownNameError, match="no decision with the key 'order-3'"):
+            campaign.cancel("order-3")
 
 
 def test_a_refused_connection_is_retried_until_the_deadline():

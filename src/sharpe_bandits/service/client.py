@@ -373,6 +373,14 @@ class RemoteCampaign(CampaignInterface):
                 what = "different arms" if among is None else f"arms among {shown(among)}"
                 raise StoreError(f"{error}; the fallback {fallback!r} is no choice of {what}") from None
             answers = [self._without_service(key, request.worker) for key in new]
+        except ConflictError:
+            # Their decisions may have been cancelled for fallbacks, of a process that has ended since.
+            numbers = {} if self._service.fallback is None else self.numbers_of(map(_fallback_key, new))
+            if not numbers:
+                raise
+            replaced = [key for key in new if _fallback_key(key) in numbers]
+            made |= {(self.name, key): self.decision(numbers[_fallback_key(key)]) for key in replaced}
+            return self._ask(request)
         rest = iter(answers)
         decisions = [known[key] if key in known else next(rest, None) for key in keys]
         return [decision for decision in decisions if decision is not None]
@@ -380,7 +388,7 @@ class RemoteCampaign(CampaignInterface):
     def _without_service(self, key: str, worker: str | None) -> Decision:
         """A decision that the service does not know of; it gets another key, since the service may have used this."""
         now, arm, made = datetime.now(UTC), self._service.fallback, self._service.made_here
-        more: Any = {"key": f"{_FALLBACK}{key}"[:200], "worker": worker, "by": Decider.FALLBACK}
+        more: Any = {"key": _fallback_key(key), "worker": worker, "by": Decider.FALLBACK}
         pending: Any = {"expires": None, "state": DecisionState.PENDING, "reward": None, "told": None}
         made[self.name, key] = decision = Decision(number=0, arm=arm, asked=now, probability=1.0, **pending, **more)
         if len(made) > MAX_BATCH:
@@ -515,6 +523,11 @@ def _all_pages(page: Callable[[Any, int], tuple[list[T], Any]], start: Any, size
         more, start = page(start, size if count is None else min(size, count - len(items)))
         items += more
     return items
+
+
+def _fallback_key(key: str) -> str:
+    """The key of the decision that replaces the one with this key."""
+    return f"{_FALLBACK}{key}"[:200]
 
 
 def _path(name: str) -> str:

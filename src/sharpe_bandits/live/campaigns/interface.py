@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._support.validation import whole
-from ...errors import InvalidInputError, SharpeBanditsError, shown
+from ...errors import InvalidInputError, SharpeBanditsError, UnknownNameError, shown
 from ...policies.base import Policy
 from ..agents import Agent
 from . import requests
@@ -156,11 +156,23 @@ class CampaignInterface(ABC):
         self._do_all(records)
         return len({record.key for record in records} - numbers.keys())
 
-    def amend(self, decision: Decision | int, reward: float, why: str | None = None, *, by: str | None = None) -> None:
+    def _number(self, decision: Decision | int | str) -> Decision | int:
+        """The decision, with its number for its key."""
+        if not isinstance(decision, str):
+            return decision
+        if (number := self.numbers_of([decision]).get(decision)) is None:
+            raise UnknownNameError(
+                f"there is no decision with the key {decision!r} in the campaign {self.name!r}; nothing was changed"
+            )
+        return number
+
+    def amend(
+        self, decision: Decision | int | str, reward: float, why: str | None = None, *, by: str | None = None
+    ) -> None:
         """Correct a wrong reward: both values stay in the log, and the state becomes what it would be with the new one
         from the start. The time is proportional to the number of events since the decision was made.
         """
-        self._do(requests.Amend(decision, reward, why=why, by=by))
+        self._do(requests.Amend(self._number(decision), reward, why=why, by=by))
 
     def set(self, *, why: str | None = None, by: str | None = None, **rules: Any) -> None:
         """Change rules, such as ``set(mode="live", share=0.1)``; the change is logged with who, when and why.
@@ -188,9 +200,11 @@ class CampaignInterface(ABC):
         """Stop playing an arm until it is resumed; rewards of its decisions are still accepted."""
         self._do(requests.Suspend(arm, why=why, by=by))
 
-    def cancel(self, decision: Decision | int, *, by: str | None = None) -> None:
-        """Cancel a decision that will not be played. Repeating it changes nothing; ConflictError if it has a reward."""
-        self._do(requests.Cancel(decision, by=by))
+    def cancel(self, decision: Decision | int | str, *, by: str | None = None) -> None:
+        """Cancel a decision, or the one with this number or key, that will not be played. Repeating it changes nothing;
+        ConflictError if it has a reward.
+        """
+        self._do(requests.Cancel(self._number(decision), by=by))
 
     def add_arm(self, arm: str, why: str | None = None, *, by: str | None = None) -> None:
         """Add an arm, which starts with its pilot. Nothing changes if there is an arm with that name."""
