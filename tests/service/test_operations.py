@@ -203,28 +203,33 @@ def test_tokens_are_replaced_while_the_service_runs(store, tmp_path, monkeypatch
     monkeypatch.setattr(apps, "REREAD_SECONDS", 0.02)
     path = tmp_path / "tokens.toml"
 
-    def write(token):
+    def write(text):
         new = tmp_path / "new.toml"
         new.touch(0o600)
-        new.write_text(f"[desk]\ntoken = '{token}'\naccess = 'write'\n")
+        new.write_text(text)
         new.replace(path)
 
-    write("a" * 40)
+    def write_token(token):
+        write(f"[desk]\ntoken = '{token}'\naccess = 'write'\n")
+
+    write_token("a" * 40)
     with TestClient(create_app(store, read_tokens(path), token_file=path), base_url="http://localhost") as http:
 
         def status(letter):
             return http.get("/api/campaigns", headers=bearer(letter * 40)).status_code
 
         assert (status("a"), status("b")) == (200, 401)
-        write("b" * 40)
+        write_token("b" * 40)
         deadline = time.monotonic() + 10
         while status("b") != 200:
             assert time.monotonic() < deadline
             time.sleep(0.02)
         assert status("a") == 401
-        path.write_text("not TOML")
-        time.sleep(0.2)
+        with log_lines() as lines:
+            write("not TOML")
+            time.sleep(0.2)
         assert status("b") == 200, "a file that cannot be used changes nothing"
+        assert len(lines) == 1, "and is logged once"
 
 
 @contextmanager
@@ -278,6 +283,23 @@ def test_strangers_cannot_hold_connections_or_memory_and_sighup_ends_nothing(tmp
         process.terminate()
         assert process.wait(30) == -signal.SIGTERM, "cleanly, and then by the signal"
         assert "Traceback" not in process.stderr.read()
+
+
+def test_a_trusted_proxy_is_an_address_or_a_network(tmp_path, capsys):
+    from sharpe_bandits.cli.program import main
+
+    assert main(["serve", str(tmp_path / "campaigns.db"), "--trusted-proxies", "zz"]) == 2
+    assert "--trusted-proxies: 'zz'" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be deleted")
+def test_a_deleted_store_is_not_acknowledged(http, tmp_path):
+    ask(http)
+    for file in tmp_path.glob("campaigns.db*"):
+        file.unlink()
+    answer = http.post(f"{DESKS}/decisions", json={})
+    assert (answer.status_code, "was deleted or replaced" in answer.json()["detail"]) == (503, True)
+    assert http.get("/health/ready").status_code == 503
 
 
 def test_behind_a_proxy_with_tls_a_browser_signs_in(tmp_path, store):

@@ -41,6 +41,40 @@ def test_a_lock_that_is_held_is_waited_for_and_then_explained(tmp_path):
     assert campaign.verify().ok
 
 
+def test_a_store_that_cannot_be_written_is_not_ready(tmp_path):
+    opened(tmp_path / "campaigns.db")
+    with sb.Store(tmp_path / "campaigns.db", timeout=0.2) as store:
+        other = sqlite3.connect(tmp_path / "campaigns.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(sb.errors.StoreError, match="locked by another process"):
+            store.ping()
+        other.execute("ROLLBACK")
+        store.ping()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be deleted")
+def test_a_file_that_was_deleted_is_noticed(tmp_path):
+    """What is written to a deleted file is lost: nothing is acknowledged until the file is there again."""
+    path, away = tmp_path / "campaigns.db", tmp_path / "away"
+    with sb.Store(path) as store:
+        campaign = store.campaign("c", policy=POLICY, arms=["a", "b"])
+        away.mkdir()
+        files_of_store = list(tmp_path.glob("campaigns.db*"))
+        for file in files_of_store:
+            file.rename(away / file.name)
+        for call in (campaign.ask, campaign.status, store.ping):
+            with pytest.raises(sb.errors.StoreError, match=r"campaigns\.db was deleted or replaced .* nothing was rec"):
+                call()
+        opened(path)
+        with pytest.raises(sb.errors.StoreError, match="deleted or replaced"):
+            campaign.ask()
+        for file in tmp_path.glob("campaigns.db*"):
+            file.unlink()
+        for file in files_of_store:
+            (away / file.name).rename(file)
+        assert campaign.ask().number == 1
+
+
 def test_a_full_disk_leaves_the_store_usable(tmp_path):
     """SQLite's limit of pages stands for the disk: the same error, without a disk to fill."""
     store = sb.Store(tmp_path / "campaigns.db")

@@ -30,6 +30,8 @@ T = TypeVar("T")
 _PAGE = 5000
 #: Seconds by which the clock may run ahead of a steady one from one write of a process to the next.
 CLOCK_STEP = 300.0
+#: Seconds within which a transaction must be able to begin to write, for the database to be called ready.
+PING = 2.0
 #: More rows than any table has. A limit keeps SQLite from flattening a subquery.
 _ALL = 2**62
 _CAMPAIGNS, _DECISIONS, _EVENTS, _SNAPSHOTS = schema.TABLES
@@ -144,8 +146,8 @@ class Database(ABC):
         return ""
 
     def ping(self) -> None:
-        """Raise if the database does not answer, or this release cannot write to it now."""
-        self.check_revision(self._transaction(self._revision, self.begin_read))
+        """Raise if the database does not answer soon, or this release cannot write to it now."""
+        self.check_revision(self._transaction(self._revision, self.begin_write, timeout=min(self.timeout, PING)))
 
     def check_revision(self, revision: str | None) -> None:
         """Raise unless the tables are those of this release: another one may upgrade them at any time."""
@@ -173,13 +175,16 @@ class Database(ABC):
 
         return self._transaction(locked, self.begin_write, "COMMIT")
 
-    def _transaction(self, work: Callable[[sa.Connection], T], begin: str, end: str = "ROLLBACK") -> T:
+    def _transaction(
+        self, work: Callable[[sa.Connection], T], begin: str, end: str = "ROLLBACK", *, timeout: float | None = None
+    ) -> T:
+        timeout = self.timeout if timeout is None else timeout
         if self._process != os.getpid():  # forked: connections must not be shared with the parent
             with self._lock:
                 if self._process != os.getpid():
                     self.engine.dispose(close=False)
                     self._connect()
-        deadline = time.monotonic() + self.timeout
+        deadline = time.monotonic() + timeout
         while True:
             try:
                 with self.engine.connect() as connection:
@@ -190,7 +195,7 @@ class Database(ABC):
                 if pause is None or time.monotonic() + pause > deadline:
                     reason = next(iter(str(cause).strip().splitlines()), type(cause).__name__)
                     failure = self._failure(cause)
-                    words = _FAILURES[failure].format(name=self.name, reason=reason, timeout=self.timeout)
+                    words = _FAILURES[failure].format(name=self.name, reason=reason, timeout=timeout)
                     raise (UnreadableDataError if failure == "damaged" else StoreError)(words) from error
                 time.sleep(pause)
 

@@ -58,8 +58,10 @@ class SQLite(Database):
         one_of("synchronous", synchronous, get_args(Synchronous))
         self._path, self._synchronous = Path(path).absolute(), synchronous
         self._checkpointed = 0  # size of the WAL at the last checkpoint
+        self._file: tuple[int, int] | None = None
         _check_file(self._path, create)
         super().__init__(sa.URL.create("sqlite", database=str(self._path)), path, timeout, create)
+        self._file = _identity(self._path)
 
     def _open(self) -> sqlite3.Connection:
         driver = sqlite3.connect(self._path, timeout=0, check_same_thread=False)
@@ -83,6 +85,16 @@ class SQLite(Database):
     def _roll_back(self, driver: Any) -> None:
         if driver.in_transaction:
             driver.execute("ROLLBACK")
+
+    def _transaction(
+        self, work: Callable[[sa.Connection], T], begin: str, end: str = "ROLLBACK", *, timeout: float | None = None
+    ) -> T:
+        if self._file not in (None, _identity(self._path)):  # what is written to a deleted file is lost
+            raise StoreError(
+                f"{self.name} was deleted or replaced while it was in use; nothing was recorded: put it back, or "
+                "restart this process"
+            )
+        return super()._transaction(work, begin, end, timeout=timeout)
 
     def write(self, campaign: int, work: Callable[[Records], T]) -> T:
         result = super().write(campaign, work)
@@ -135,6 +147,15 @@ class SQLite(Database):
         """What SQLite finds wrong with its file; empty if nothing."""
         lines = self._transaction(lambda c: driver_of(c).execute("PRAGMA integrity_check").fetchall(), self.begin_read)
         return "" if lines == [("ok",)] else "; ".join(str(line[0]) for line in lines[:5])
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """The device and the number of a file, which stay the same as long as it is the same file."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino
 
 
 def _code(cause: Any) -> int | None:
