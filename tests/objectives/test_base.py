@@ -93,3 +93,34 @@ def test_the_regulariser_of_a_sharpe_ratio_may_be_0(L):
 def test_unknown_objectives_are_named():
     with pytest.raises(sb.errors.UnknownNameError, match=r"'RSR'.*did you mean 'RSSR'"):
         objective_from_dict({"objective": "RSR", "L": 1.0})
+
+
+class WithoutRegulariser(sb.objectives.Objective):
+    """Mean per standard deviation: not a number where rewards do not vary."""
+
+    @staticmethod
+    def formula(mean, variance):
+        return mean / np.sqrt(variance)
+
+
+class LessRisk(sb.objectives.Objective):
+    """Mean less standard deviation, of infinite slope where rewards do not vary."""
+
+    @staticmethod
+    def formula(mean, variance):
+        return mean - np.sqrt(variance)
+
+
+def test_an_objective_of_infinite_slope_can_be_played_and_one_that_is_not_finite_is_named():
+    arms = [sb.Bernoulli(0.1), sb.Bernoulli(0.3)]
+    for policy in (sb.ScaleFreeUCB(objective=LessRisk()), sb.policies.ScaleFreeTS(objective=LessRisk())):
+        sb.simulate(policy, arms, horizon=100, runs=5)
+    said = r"objective WithoutRegulariser\(\) has no finite value and slope .*always 0; regularise"
+    policy = sb.ScaleFreeUCB(objective=WithoutRegulariser())
+    with pytest.raises(sb.errors.InvalidInputError, match=said):
+        sb.simulate(policy, arms, horizon=100, runs=5)
+    agent = policy.agent(2)
+    for arm in (0, 1, 0, 1, 0, 1):
+        agent.tell(arm, 0.0)
+    with pytest.raises(sb.errors.InvalidInputError, match=said):
+        agent.ask()

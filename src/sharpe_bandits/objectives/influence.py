@@ -44,14 +44,17 @@ def named(function: Any, *parts: Callable[..., Any]) -> Callable[..., Any]:
 
 @lru_cache
 def numeric_root(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """The root of an objective that is its own root: its value, and derivatives by central differences."""
+    """The root of an objective that is its own root: its value, and derivatives by central differences, but not below
+    a variance of 0.
+    """
 
     def root(mean: Any, second: Any, *arguments: float) -> Any:
         scale = np.sqrt(np.abs(second)) + 1e-100
         step, more = _STEP * (np.abs(mean) + scale), _STEP * (np.abs(second) + 1e-100)
         by_mean = (formula(mean + step, second, *arguments) - formula(mean - step, second, *arguments)) / (2.0 * step)
-        by_second = (formula(mean, second + more, *arguments) - formula(mean, second - more, *arguments)) / (2.0 * more)
-        return formula(mean, second, *arguments), by_mean, by_second, 1.0
+        less = np.minimum(np.abs(second), more)
+        rise = formula(mean, second + more, *arguments) - formula(mean, second - less, *arguments)
+        return formula(mean, second, *arguments), by_mean, rise / (more + less), 1.0
 
     return named(root, formula)
 

@@ -19,7 +19,14 @@ from ...play.choose import ROUNDING
 from ...play.statistics import StatisticsLayout
 from ...policies.base import NO_FORGETTING, IndexPolicy
 from ...simulation.compiler import specialise
-from ...simulation.families.index import IndexFamily, call_kernel, check_index, layout_of, policy_bindings
+from ...simulation.families.index import (
+    IndexFamily,
+    call_kernel,
+    check_index,
+    index_undefined,
+    layout_of,
+    policy_bindings,
+)
 from .base import Agent, moments_of, restore, saved
 
 #: Number of draws that estimate choice probabilities: their standard errors are at most 0.031.
@@ -158,9 +165,10 @@ class IndexAgent(Agent):
         if choice < 0:
             i = -1 - choice
             known = moments_of(self._state, i)
-            raise InvalidInputError(
-                f"the index of {self.policy.name} is not a number for arm {self.arms[i]!r} (pulls {self._pulls[i]:g}, "
-                f"mean {self._as_told(float(known.mean))!r}, variance {float(known.variance)!r}) after {self.t} rounds"
+            raise index_undefined(
+                self.policy,
+                f"arm {self.arms[i]!r} (pulls {self._pulls[i]:g}, mean {self._as_told(float(known.mean))!r}, variance "
+                f"{float(known.variance)!r}) after {self.t} rounds",
             )
         return choice
 

@@ -157,7 +157,7 @@ class IndexFamily(Family):
         )  # fmt: skip
         status = Status(*outputs.status.tolist())
         if status.failed:
-            raise InvalidInputError(f"the index of {policy.name} is not a number for arm {status.arm} in run {run}")
+            raise index_undefined(policy, f"arm {status.arm} in run {run}")
         return portfolio
 
     def is_random(self, policy: Policy) -> bool:
@@ -208,10 +208,7 @@ def _play(spec: Spec, chunk: Chunk, kernel: Any) -> None:
     status = Status(*out.status.tolist())
     if status.failed:
         check_record(spec, status.arm, status.pulls)
-        raise InvalidInputError(
-            f"the index of {policy.name} is not a number for arm {status.arm} after {status.t} rounds of run "
-            f"{status.run}; it must be a number for every record (infinity is allowed)"
-        )
+        raise index_undefined(policy, f"arm {status.arm} after {status.t} rounds of run {status.run}")
 
 
 def call_kernel(policy: Policy, kernel: Any, *arguments: Any) -> Any:
@@ -278,6 +275,20 @@ def tape(values: np.ndarray) -> ArmTable:
     none = np.zeros((1, arms))
     start = np.arange(0, rounds * arms, rounds).reshape(1, arms)
     return ArmTable(kind, none, none, start, np.full((1, arms), rounds), values.T.ravel())
+
+
+def index_undefined(policy: Policy, where: str) -> InvalidInputError:
+    """The error for an index that is not a number; it may be the objective that is not."""
+    remedy, objective = "it must be a number for every record (infinity is allowed)", policy.objective
+    for reward in () if objective is None else (-1.0, 1.0, 0.0):
+        with np.errstate(all="ignore"):
+            estimate = objective.estimate(objective.statistics([reward, reward]))
+        if not np.isfinite(estimate).all():
+            remedy = (
+                f"its objective {objective!r} has no finite value and slope for rewards that are always {reward:g}; "
+                "regularise its formula, as Sharpe divides by L + the standard deviation"
+            )
+    return InvalidInputError(f"the index of {policy.name} is not a number for {where}; {remedy}")
 
 
 def index_failed(policy: Policy, error: Exception) -> Exception:
