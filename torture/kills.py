@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import sharpe_bandits as sb
+from sharpe_bandits.live.campaigns import Campaign
 
 from .children import Child
 from .load import ARMS, HANDED_OVER, new, reward
@@ -54,7 +55,7 @@ def client(target: str, name: str, prefix: str) -> Callable[[Callable[[Any], Non
     return work
 
 
-def check(campaign: sb.Campaign, said: list[Any], choices: bool = False) -> list[str]:
+def check(campaign: Campaign, said: list[Any], choices: bool = False) -> list[str]:
     """What is missing of what was acknowledged."""
     wrong = [f"a client failed: {line}" for line in said if isinstance(line, str)]
     verification = campaign.verify(choices=choices)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import sharpe_bandits as sb
+from sharpe_bandits.live.campaigns import Campaign
 
 from .children import children
 
@@ -24,7 +25,7 @@ POLICY = sb.ScaleFreeUCB(L=1e-4)
 _LOOKS = 9
 
 
-def new(target: str, **more: Any) -> sb.Campaign:
+def new(target: str, **more: Any) -> Campaign:
     """A new campaign."""
     name = f"torture {secrets.token_hex(6)}"
     return sb.Store(target).campaign(name, policy=POLICY, arms=ARMS, seed=1, **more)
@@ -180,7 +181,7 @@ def million(target: str, decisions: int) -> list[str]:
 
 def _look(target: str, name: str) -> tuple[float, float]:
     """Seconds that opening a campaign takes, and its first status."""
-    opened: list[sb.Campaign] = []
+    opened: list[Campaign] = []
     opening = timed(lambda: opened.append(sb.Store(target).campaign(name)))
     return opening, timed(opened[0].status)
 

@@ -97,3 +97,9 @@ def test_what_makes_no_sense_is_refused():
     moving = sb.Bandit([sb.arms.AR1(1, 1, 0.5), sb.arms.AR1(1.1, 1, 0.5)])
     with pytest.raises(sb.errors.InvalidInputError, match="waits for late rewards"):
         sb.simulate(sb.SHSR(L=0.1), moving, horizon=100, runs=2, delay=3)
+
+
+@pytest.mark.parametrize("delay", [sb.Uniform(-5, -1), sb.Normal(20, sd=1.0)])
+def test_delays_below_0_are_refused(delay):
+    with pytest.raises(sb.errors.InvalidInputError, match="at least 0"):
+        sb.simulate(sb.SHSR(L=1.0), sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 2)]), horizon=99, runs=2, delay=delay)

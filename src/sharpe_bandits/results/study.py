@@ -434,7 +434,10 @@ class Study(Mapping[str, PolicyResult]):
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the study to a folder: ``study.npz``, NumPy arrays with a manifest of settings, seed and versions."""
         case = {name: getattr(self, name) for name in ("metric", "objective", "variables", "label")}
-        saved.save(self._results, self.settings, {**case, "L": self._L}, _folder(folder))
+        folder = _folder(folder)
+        if folder.exists() and not folder.is_dir():
+            raise InvalidInputError(f"a study is saved in a folder, and {folder} is a file; give another name")
+        saved.save(self._results, self.settings, {**case, "L": self._L}, folder)
 
 
 def load(folder: str | os.PathLike[str]) -> Study:

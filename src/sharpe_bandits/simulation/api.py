@@ -161,6 +161,8 @@ def _delays(delay: Any, batch: Any) -> dict[str, Any]:
     late = whole("delay", delay, 0, LARGEST_HORIZON) if is_whole(delay) else as_arm(delay)
     if not isinstance(late, int) and late.serially_dependent:
         raise InvalidInputError(f"delays are drawn independently of each other, got {shown(delay)}")
+    if not isinstance(late, int) and late.support[0] < 0:
+        raise InvalidInputError(f"delays must be at least 0, and those of {shown(delay)} start at {late.support[0]:g}")
     return {"delay": late, "batch_rounds": whole("batch", batch, 1, LARGEST_HORIZON)}
 
 
