@@ -14,7 +14,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 #: Five layers, from the bottom to the top: when a module is imported, it imports from its own layer and those below.
 LAYERS = [
     {"_support", "errors"},
-    {"play", "arms", "objectives", "policies", "confidence_sequences", "descriptions"},
+    {"play", "arms", "objectives", "policies", "confidence_sequences", "descriptions", "parameters"},
     {"simulation", "results", "theory", "charts"},
     {"returns", "planning", "experiments", "paper", "live", "report"},
     {"service", "testing", "cli", "__main__"},

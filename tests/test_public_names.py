@@ -4,6 +4,7 @@ import pydoc
 from types import ModuleType
 
 import sharpe_bandits as sb
+from sharpe_bandits import parameters
 
 
 def test_help_names_everything_and_fits_on_two_screens():
@@ -16,7 +17,7 @@ def test_help_names_everything_and_fits_on_two_screens():
 
 
 def test_a_module_has_a_word_on_every_name():
-    for module in (sb.policies, sb.arms, sb.objectives):
+    for module in (sb.policies, sb.arms, sb.objectives, parameters):
         offered = getattr(module, "__all__", None) or [
             name
             for name, thing in vars(module).items()

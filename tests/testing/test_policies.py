@@ -7,8 +7,8 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits._support.plain_data import KINDS
-from sharpe_bandits.policies.base import Policy
-from sharpe_bandits.testing import PolicyContract, check_policy
+from sharpe_bandits.policies import IndexPolicy, Policy
+from sharpe_bandits.testing import PolicyContract, check_arm, check_policy
 
 
 def test_the_contract_notices(monkeypatch):
@@ -31,9 +31,13 @@ def test_the_contract_notices(monkeypatch):
             if horizon < 10:
                 raise sb.errors.BudgetTooSmallError("that is not enough")
 
+    class Local(sb.policies.UCB1):
+        """Workers cannot import it."""
+
     contract = PolicyContract()
     for test, policy, said in (
         (contract.test_it_makes_round_trips, Lossy(L=2.0), "came back from plain data as"),
+        (contract.test_it_makes_round_trips, Local(), "define Local outside of functions"),
         (contract.test_too_small_a_horizon_is_refused, Silent(), "the error must say that 10 rounds are needed"),
     ):
         with pytest.raises(AssertionError, match=said):
@@ -48,3 +52,64 @@ def test_a_policy_that_keeps_the_contract_passes_without_pytest():
         "check_policy(sb.policies.UCB1())\nassert 'pytest' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+class _Greedy(IndexPolicy):
+    """The largest mean, and what a parameter adds to it."""
+
+    bonus: float = 0.0
+
+    title, citation, objective = "greedy", "this test", sb.Mean()
+
+    @staticmethod
+    def formula(arm, t, bonus):
+        return arm.mean + bonus
+
+
+class _Unsaid(IndexPolicy):
+    """It says nothing."""
+
+    formula = _Greedy.formula
+
+
+class _Untitled(_Greedy):
+    """It has no title."""
+
+    title = ""
+
+
+class _Aimless(IndexPolicy):
+    """It has no objective."""
+
+    title, citation, formula = "aimless", "this test", _Greedy.formula
+
+
+class _Constant(_Aimless):
+    """Its parameter is not annotated."""
+
+    objective, bonus = sb.Mean(), 1.0
+
+
+class _Missing(_Aimless):
+    """It lacks a parameter."""
+
+    objective = sb.Mean()
+
+
+def test_what_is_missing_is_said():
+    for thing, said in (
+        (_Untitled(), "_Untitled needs a title"),
+        (_Unsaid(), "_Unsaid needs a title"),
+        (_Aimless(), "_Aimless needs an objective"),
+        (_Constant(), r"bonus, which the formula of _Constant takes, is no parameter; annotate it.* bonus: float"),
+        (_Greedy, r"a subclass of Policy is needed.*call it with its parameters, as in _Greedy\(...\)"),
+        ("UCB1", "a subclass of Policy is needed, got 'UCB1'"),
+    ):
+        with pytest.raises(AssertionError, match=said):
+            check_policy(thing)
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=r"_Missing takes 'bonus', which is no parameter.* bonus: float"
+    ):
+        sb.trace(_Missing(), [sb.Uniform(0, 1), sb.Uniform(0, 2)], horizon=9)
+    with pytest.raises(AssertionError, match="a subclass of Arm is needed, got 3"):
+        check_arm(3)

@@ -8,6 +8,7 @@ from functools import cache, partial
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
+from ..errors import InvalidInputError
 from .plain_data import Kind
 from .validation import finite as check_finite
 from .validation import in_reward_units, inside, not_negative, one_of, positive, probability, regulariser, true_or_false
@@ -26,6 +27,10 @@ Regulariser = Annotated[float, regulariser]
 RegulariserOrZero = Annotated[float, partial(regulariser, zero=True)]
 
 
+#: Checks of types without one.
+_PLAIN: dict[Any, Check] = {bool: true_or_false, float: check_finite, int: partial(check_whole, minimum=None)}
+
+
 def whole(minimum: int, maximum: int | None = None) -> Check:
     """The check of a whole number, as in ``m: Annotated[int, whole(1)]``."""
     return lambda name, value: check_whole(name, value, minimum, maximum)
@@ -38,6 +43,13 @@ class Described(Kind, abstract=True):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         dataclasses.dataclass(frozen=True, repr=False)(cls)
+        del cls.__setattr__, cls.__delattr__  # so that users may decorate the class once more
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
 
     def __post_init__(self) -> None:
         for name, check in _checks(type(self)).items():  # type: ignore[arg-type]
@@ -54,6 +66,15 @@ class Described(Kind, abstract=True):
     def parameter(self, name: str) -> Any:
         """A parameter as it was given."""
         return getattr(self, name)
+
+    def number(self, name: str) -> float:
+        """What its formula takes under this name."""
+        if not hasattr(self, name):
+            raise InvalidInputError(
+                f"the formula of {type(self).__name__} takes {name!r}, which is no parameter of it; annotate it in the "
+                f"class, as in {name}: float"
+            )
+        return float(getattr(self, name))
 
     def usual(self, field: dataclasses.Field[Any]) -> Any:
         """The default value of a parameter."""
@@ -87,4 +108,4 @@ def _check(kind: Any) -> Check | None:
     if get_origin(kind) in (Union, UnionType):
         check = next(filter(None, map(_check, get_args(kind))), None)
         return check and (lambda name, value: None if value is None else check(name, value))
-    return true_or_false if kind is bool else None
+    return _PLAIN.get(kind)

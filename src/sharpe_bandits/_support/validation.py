@@ -127,12 +127,14 @@ def complement(probability: float) -> float:
     return float(1 - Decimal(repr(float(probability))))
 
 
-def whole(name: str, value: Any, minimum: int, maximum: int | None = None) -> int:
+def whole(name: str, value: Any, minimum: int | None, maximum: int | None = None) -> int:
     """``value`` as an int, if it is a whole number from ``minimum`` to ``maximum``."""
     number = int(value) if is_whole(value) else None
-    if number is None or number < minimum or (maximum is not None and number > maximum):
-        bound = f"at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
-        raise InvalidInputError(f"{name} must be a whole number {bound}, got {shown(value)}")
+    if number is None or (minimum is not None and number < minimum) or (maximum is not None and number > maximum):
+        bound = f" from {minimum} to {maximum}" if maximum is not None else f" at least {minimum}"
+        raise InvalidInputError(
+            f"{name} must be a whole number{bound if minimum is not None else ''}, got {shown(value)}"
+        )
     return number
 
 

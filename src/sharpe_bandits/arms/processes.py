@@ -13,7 +13,7 @@ from typing import Annotated
 import numpy as np
 
 from .._support.described import Finite, Positive
-from .._support.validation import positive, real
+from .._support.validation import positive
 from ..errors import InvalidInputError, shown
 from ..play.rewards import AUTOREGRESSIVE, BLOCKS, CLUSTERED
 from .base import Arm, Draws, Moments
@@ -47,12 +47,11 @@ class AR1(Arm):
     phi: float
 
     def check(self) -> None:
-        if not -1 < real(self.phi) < 1:
+        if not -1 < self.phi < 1:
             raise InvalidInputError(
                 "phi, the correlation of successive rewards, must lie strictly between -1 and 1, got "
                 f"{shown(self.phi)}; at 1 there is no stationary distribution"
             )
-        self._set(phi=real(self.phi))
 
     def moments(self) -> Moments:
         return Moments(self.mean, self.variance, 0.0, 3 * self.variance**2)
@@ -94,13 +93,11 @@ class GARCH(Arm):
     beta: float
 
     def check(self) -> None:
-        alpha, beta = real(self.alpha), real(self.beta)
-        if not (alpha > 0 and beta >= 0 and alpha + beta < 1):
+        if not (self.alpha > 0 and self.beta >= 0 and self.alpha + self.beta < 1):
             raise InvalidInputError(
                 "alpha must be above 0, beta at least 0, and alpha + beta below 1, got "
                 f"alpha={shown(self.alpha)} and beta={shown(self.beta)}; at 1 there is no long-run variance"
             )
-        self._set(alpha=alpha, beta=beta)
 
     def moments(self) -> Moments:
         persistence = (self.alpha + self.beta) ** 2
@@ -139,16 +136,14 @@ class BlockBootstrap(Arm):
     block: float
 
     def check(self) -> None:
-        length = real(self.block)
-        if not 1 <= length < math.inf:
+        if self.block < 1:
             raise InvalidInputError(
                 f"block, the mean length of a block, must be a number of at least 1, got {shown(self.block)}"
             )
-        if length > len(self.values):
+        if self.block > len(self.values):
             raise InvalidInputError(
-                f"a block of {length:g} is longer than the record of {len(self.values)} values; shorten it"
+                f"a block of {self.block:g} is longer than the record of {len(self.values)} values; shorten it"
             )
-        self._set(block=length)
 
     def __repr__(self) -> str:
         return f"BlockBootstrap({len(self.values)} values, block={self.block:g})"

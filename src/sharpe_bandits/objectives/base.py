@@ -134,7 +134,7 @@ class Objective(Described, abstract=True):
     def arguments(self) -> tuple[float, ...]:
         """The arguments of the formula after the first two, and of the feature after the reward."""
         names = self.formula.__code__.co_varnames[2 : self.formula.__code__.co_argcount]
-        return tuple(float(getattr(self, name)) for name in names)
+        return tuple(map(self.number, names))
 
     def for_means(self, mean: Any) -> Objective:
         """The objective by which arms with these true means are judged: itself, unless it would prefer losses."""

@@ -16,6 +16,8 @@ from .base import Objective
 #: Standard deviations count as at least this where a gradient divides by them, so that it is finite.
 SMALLEST = 1e-100
 _REMEDY = f"the regulariser keeps the ratio finite; take {Objective.usual_L} if in doubt"
+#: The regulariser of a ratio.
+RatioRegulariser = Annotated[float, partial(regulariser, remedy=_REMEDY)]
 
 
 def _rssr(mean: Any, variance: Any, L: float, risk_free: float) -> Any:
@@ -39,7 +41,7 @@ def _root_signed_rssr(mean: Any, variance: Any, L: float, risk_free: float) -> A
 
 
 class _SharpeFamily(Objective):
-    L: Annotated[float, partial(regulariser, remedy=_REMEDY)]
+    L: RatioRegulariser
     risk_free: InRewardUnits = 0.0
 
 

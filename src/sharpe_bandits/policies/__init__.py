@@ -10,9 +10,13 @@ Best arm, fixed budget, the paper's: ``SuRSR`` and ``SHSR`` (RSSR), ``SHVV`` (va
 Best arm, fixed budget, any objective: ``SequentialHalving``, ``SuccessiveRejects``, ``VarianceAwareHalving``,
 ``OCBARejects``, ``SuccessiveAcceptsRejects`` (the m best), ``UniformSampling``.
 Best arm, fixed confidence: ``LUCB``, ``TopTwo``.
-Your own: ``index_policy`` makes one from a function; ``Policy`` is the base class.
+Your own: ``index_policy`` makes one from a function; base classes: ``IndexPolicy``, ``EliminationPolicy``,
+``FixedConfidencePolicy``, and ``Policy`` of all.
 """
 
+from .base import EliminationPolicy as EliminationPolicy
+from .base import FixedConfidencePolicy as FixedConfidencePolicy
+from .base import IndexPolicy as IndexPolicy
 from .base import Policy as Policy
 from .classical import MVLCB as MVLCB
 from .classical import UCB1 as UCB1

@@ -64,9 +64,9 @@ class Policy(Described, metaclass=_PolicyType, abstract=True):
     """
 
     #: Default name, as the paper writes it.
-    title: ClassVar[str]
+    title: ClassVar[str] = ""
     #: Where the rule comes from.
-    citation: ClassVar[str]
+    citation: ClassVar[str] = ""
     #: The name of its adapter in :mod:`sharpe_bandits.simulation.families`.
     family: ClassVar[str]
     #: The metric that it is ranked by unless another is asked for.
@@ -89,11 +89,13 @@ class Policy(Described, metaclass=_PolicyType, abstract=True):
 
     def __post_init__(self) -> None:
         unnamed = isinstance(self.name, str) and not self.name
-        self._set(name=self.title if unnamed else check_name("the name of a policy", self.name))
+        self._set(
+            name=(self.title or type(self).__name__) if unnamed else check_name("the name of a policy", self.name)
+        )
         super().__post_init__()
 
     def usual(self, field: dataclasses.Field[Any]) -> Any:
-        return self.title if field.name == "name" else super().usual(field)
+        return (self.title or type(self).__name__) if field.name == "name" else super().usual(field)
 
     if TYPE_CHECKING:  # a property, or a parameter
 
@@ -246,7 +248,7 @@ class IndexPolicy(Policy, abstract=True):
 
         Tables (arrays) must have entries for pulls or rounds up to ``horizon``.
         """
-        return float(getattr(self, name))
+        return self.number(name)
 
     def arguments(self, horizon: int) -> tuple[Any, ...]:
         """The arguments of the formula after arm and t, for a game of ``horizon`` rounds."""

@@ -23,10 +23,11 @@ from dataclasses import field, replace
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, NamedTuple
 
-from .._support.described import Inside, Positive, whole
+from .._support.described import InRewardUnits, Inside, Positive, whole
 from ..errors import InvalidInputError
 from ..objectives import RSSR, Objective, check_objective
 from ..objectives.influence import influence_variance, named
+from ..objectives.ratios import RatioRegulariser
 from ..play.statistics import FEATURE, ROUNDING, ArmRecord, layout_for
 from ..play.streams import expm1, log, log1p, root_growth
 from .base import IndexPolicy, Policy
@@ -200,8 +201,8 @@ def sampled_of(root: Root, largest: Callable[..., Any]) -> Callable[..., Any]:
 class OnObjective(Policy, abstract=True):
     """A policy for any objective: signed RSSR if L is given."""
 
-    L: float | None = None
-    risk_free: float = 0.0
+    L: RatioRegulariser | None = None
+    risk_free: InRewardUnits = 0.0
     objective: Objective = field(default=None, kw_only=True)  # type: ignore[assignment]  # made of L
 
     def check(self) -> None:

@@ -111,4 +111,4 @@ def check_arm(arm: Arm) -> None:
     >>> from sharpe_bandits.testing import check_arm
     >>> check_arm(sb.Uniform(0, 1))
     """
-    run_all(ArmContract(), arm)
+    run_all(ArmContract(), arm, Arm)

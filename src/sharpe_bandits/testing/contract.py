@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import pickle
 from collections.abc import Callable
 from typing import Any
 
 from ..descriptions import from_dict
-from ..errors import SharpeBanditsError
+from ..errors import SharpeBanditsError, shown
 
 
 def require(condition: Any, message: str) -> None:
@@ -35,14 +36,33 @@ def check_round_trips(thing: Any) -> None:
     """Require that a thing is the same after a round trip through JSON, pickling and copying."""
     again = from_dict(json.loads(json.dumps(thing.to_dict(), allow_nan=False)))
     require(again == thing and again.to_dict() == thing.to_dict(), f"{thing!r} came back from plain data as {again!r}")
+    kind = type(thing)
+    require("<locals>" not in kind.__qualname__, f"define {kind.__name__} outside of functions: workers must find it")
     for way, made in (("pickled", pickle.loads(pickle.dumps(thing))), ("copied", copy.deepcopy(thing))):
         require(made == thing and made.to_dict() == thing.to_dict(), f"{thing!r} is not the same when {way}: {made!r}")
         require(hash(made) == hash(thing), f"the hash of {thing!r} is not the same when it is {way}")
 
 
-def run_all(contract: Any, thing: Any) -> None:
-    """Run every test of a contract, in order of definition."""
-    for kind in reversed(type(contract).__mro__):
-        for name in vars(kind):
+def check_parameters(thing: Any) -> None:
+    """Require that the numbers that a formula takes are parameters, and not constants of the class."""
+    kind, code = type(thing), thing.formula.__code__
+    for name in set(code.co_varnames[2 : code.co_argcount]) - {field.name for field in dataclasses.fields(thing)}:
+        require(
+            not isinstance(getattr(kind, name, None), (int, float)),
+            f"{name}, which the formula of {kind.__name__} takes, is no parameter; annotate it, as in {name}: float",
+        )
+
+
+def run_all(contract: Any, thing: Any, kind: type = object) -> None:
+    """Run every test of a contract for things of this kind, in order of definition."""
+    made = f"; call it with its parameters, as in {thing.__name__}(...)" if isinstance(thing, type) else ""
+    require(isinstance(thing, kind), f"an object of a subclass of {kind.__name__} is needed, got {shown(thing)}{made}")
+    for cls in reversed(type(contract).__mro__):
+        for name in vars(cls):
             if name.startswith("test_"):
-                getattr(contract, name)(thing)
+                try:
+                    getattr(contract, name)(thing)
+                except AssertionError:
+                    raise
+                except Exception as error:
+                    raise AssertionError(f"{name}: {type(error).__name__}: {error}") from error

@@ -15,9 +15,9 @@ from ..descriptions import from_dict
 from ..errors import BudgetTooSmallError, CampaignOverError, UnreadableDataError, WaitForRewardsError
 from ..live.agents import Agent
 from ..objectives import Mean, Objective, gaps_of
-from ..policies.base import Policy
+from ..policies.base import IndexPolicy, Policy
 from ..simulation.api import simulate, trace
-from .contract import check_round_trips, refused, require, run_all
+from .contract import check_parameters, check_round_trips, refused, require, run_all
 
 #: Rewards that every agent must reject.
 BAD_REWARDS = (float("nan"), float("inf"), -float("inf"), None, "1", b"1", 1j, True, [1.0], np.ma.masked,
@@ -80,9 +80,11 @@ class PolicyContract:
     def test_it_says_what_it_is(self, policy: Policy) -> None:
         kind = type(policy)
         require(policy.name, f"{policy!r} has no name")
-        require(
-            kind.title and kind.citation and kind.__doc__, f"{kind.__name__} needs a title, a citation and a docstring"
-        )
+        for what in ("title", "citation", "__doc__"):
+            require(getattr(kind, what), f"{kind.__name__} needs a {what.strip('_')}")
+        require(hasattr(policy, "objective"), f"{kind.__name__} needs an objective, None if it is unknown")
+        if isinstance(policy, IndexPolicy):
+            check_parameters(policy)
         goal = policy.objective
         require(goal is None or isinstance(goal, Objective), f"the goal {goal!r} is not an objective")
         renamed = from_dict({**policy.to_dict(), "name": "another"})
@@ -222,4 +224,4 @@ def check_policy(policy: Policy) -> None:
     >>> from sharpe_bandits.testing import check_policy
     >>> check_policy(sb.policies.UCB1())
     """
-    run_all(PolicyContract(), policy)
+    run_all(PolicyContract(), policy, Policy)

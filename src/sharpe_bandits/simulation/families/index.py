@@ -279,8 +279,8 @@ def tape(values: np.ndarray) -> ArmTable:
 
 def index_undefined(policy: Policy, where: str) -> InvalidInputError:
     """The error for an index that is not a number; it may be the objective that is not."""
-    remedy, objective = "it must be a number for every record (infinity is allowed)", policy.objective
-    for reward in () if objective is None else (-1.0, 1.0, 0.0):
+    remedy, objective = "it must be a number for every record (infinity is allowed)", policy.objective or Mean()
+    for reward in (-1.0, 1.0, 0.0):
         with np.errstate(all="ignore"):
             estimate = objective.estimate(objective.statistics([reward, reward]))
         if not np.isfinite(estimate).all():
