@@ -217,6 +217,9 @@ def test_rules_are_set_and_shown(run, desk):
     assert "corrected to 0.25" in run("amend", "desk", 1, 0.25, "--why", "typo")
     words = run("record", "desk", "carry", 0.1, "--key", "theirs")
     assert re.search(r"the policy would have chosen (carry, too|(momentum|value), not carry)", words)
+    run("add-arm", "desk", "old")
+    run("retire-arm", "desk", "old")
+    assert run("record", "desk", "old", 0.1, "--key", "of-old").endswith(": recorded\n")
     assert "theirs" in run("history", "desk")
     assert run("set", "desk", "--bounds", "", "--json")["bounds"] == {}
     campaign = sb.Store("campaigns.db").campaign("desk")

@@ -244,7 +244,8 @@ def _record(options: argparse.Namespace) -> Result:
     more = {name: getattr(options, name) for name in ("key", "propensity", *MEASURES, *CIRCUMSTANCES)}
     decision = open_campaign(options).record(options.arm, options.reward, **more)
     comparison = f"{decision.arm}, too" if decision.choice == decision.arm else f"{decision.choice}, not {decision.arm}"
-    return decision.to_dict(), f"decision {decision.number}: the policy would have chosen {comparison}"
+    words = f"the policy would have chosen {comparison}" if decision.choice is not None else "recorded"  # a retired arm
+    return decision.to_dict(), f"decision {decision.number}: {words}"
 
 
 def _load_history(options: argparse.Namespace) -> Result:
