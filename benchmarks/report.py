@@ -190,8 +190,6 @@ def results(measured: dict[str, Any], command: str = COMMAND) -> str:
         "## (e) A user's own policy: UCB-RSSR in seven lines, ten arms",
         "",
         *_engines({"rows": own}, "the built-in one"),
-        "Undeclared, an index may fall as rounds pass, and every arm is looked at in every round.",
-        "",
         *_growth(measured["growth"]),
         "## (g) Peak memory of a fresh process, UCB-RSSR, ten arms",
         "",
