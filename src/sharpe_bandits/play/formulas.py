@@ -83,6 +83,11 @@ def late():
     raise AssertionError("a kernel ran without its game bound")
 
 
+def forgets():
+    """Whether the policy forgets old rewards; bound to :func:`always` or :func:`never`."""
+    raise AssertionError("a kernel ran without its game bound")
+
+
 def holds():
     """Whether several arms are held at a time; bound to :func:`always` or :func:`never`."""
     raise AssertionError("a kernel ran without its game bound")

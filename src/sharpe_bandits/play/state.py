@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .formulas import update_statistics
-from .memory import zeros
+from .memory import called, zeros
 
 #: A mean is far from its anchor if the square of their distance exceeds FAR_OFF variances. With a discount this is
 #: checked every RECENTRE rounds.
@@ -238,6 +238,7 @@ def tell(memory, i, x, z, t, window, discount, objective):
     observe(state, i, x, z, t, window, objective)
 
 
+@called
 def forget_with_statistics(sums, kept, recent, t, window, discount, update, objective):
     """:func:`forget`, and forget the same in the statistics that are kept, which ``update`` changes."""
     for i in range(sums.pulls.size):

@@ -18,7 +18,7 @@ from ..play.choose import evaluate, evaluate_objective
 from ..play.elimination import PhaseFormulas, end_phase
 from ..play.formulas import index, share, update_statistics
 from ..play.memory import number_of
-from ..play.state import Sums, forget, forget_with_statistics, sums_of
+from ..play.state import Sums
 from ..play.statistics import ArmRecord, record_kinds
 from .compiler import is_disabled, pointer
 
@@ -43,21 +43,6 @@ def objective_target(rows, kept, parameters):
 def update_target(kept, i, pulls, x, d, z, parameters):
     """The function behind a pointer to :func:`~sharpe_bandits.play.formulas.update_statistics`."""
     update_statistics(kept, i, 0, 0, pulls, x, d, z, unpacked(parameters, None))
-    return 0
-
-
-def forget_target(rows, kept, recent, t, window, discount, with_statistics, parameters):
-    """The function behind a pointer to :func:`~sharpe_bandits.play.state.forget`."""
-    sums = sums_of(rows, kept.shape[0])
-    if with_statistics:
-        forget_with_statistics(sums, kept, recent, t, window, discount, update_target, parameters)
-    else:
-        forget(sums, recent, t, window, discount)
-    return 0
-
-
-def forget_nothing(rows, kept, recent, t, window, discount, with_statistics, parameters):
-    """:func:`forget_target` for policies that forget nothing, so that the first call need not compile it."""
     return 0
 
 
@@ -133,7 +118,6 @@ class Formulas(NamedTuple):
     index: Any
     evaluate_objective: Any
     update_statistics: Any
-    forget: Any
 
     def with_own_arguments(self) -> Formulas:
         """A copy in which another thread does not keep records."""
@@ -150,15 +134,14 @@ class Formulas(NamedTuple):
 
 
 def formulas_behind_pointers(
-    bindings: Bindings, arguments: tuple[Any, ...], objective: tuple[float, ...], trusted: bool, forgets: bool
+    bindings: Bindings, arguments: tuple[Any, ...], objective: tuple[float, ...], trusted: bool
 ) -> tuple[Formulas, Bindings]:
     """The formulas of a policy and its objective, and the bindings of :func:`index_target`.
 
     ``arguments`` are those of the index: numbers, tables of numbers, and tuples of these; ``objective`` those of the
-    objective. ``trusted``: whether the index is known not to raise exceptions; ``forgets``: whether the policy forgets
-    rewards.
+    objective. ``trusted``: whether the index is known not to raise exceptions.
     """
-    from numba import boolean, float64, int64, types, uint64
+    from numba import float64, int64, types, uint64
 
     rows, kept, floats = (types.Array(float64, dimensions, "C") for dimensions in (2, 3, 1))
     decision = types.NamedTuple([int64, float64, int64, int64, float64, int64], choose.Decision)
@@ -185,11 +168,6 @@ def formulas_behind_pointers(
         index_pointer,
         pointer(objective_target, of_objective, int64(rows, kept, floats)),
         pointer(update_target, of_objective, int64(kept, int64, float64, float64, float64, float64, floats)),
-        pointer(
-            forget_target if forgets else forget_nothing,
-            of_objective if forgets else {},
-            int64(rows, kept, rows, int64, int64, float64, boolean, floats),
-        ),
     ), of_index
 
 

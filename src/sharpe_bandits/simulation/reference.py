@@ -14,11 +14,11 @@ import numpy as np
 
 from ..play.allocation import ALLOCATION, NOTHING, sample, start_with
 from ..play.choose import Decision, Held, hold_best, hold_first, largest_index, least_served, mark_eligible
-from ..play.formulas import holds, late, shared
+from ..play.formulas import forgets, holds, late, shared
 from ..play.game import best_value, give_up, keep_pulls
 from ..play.memory import zeros
 from ..play.rewards import ArmTable, fill, recorded
-from ..play.state import INDEX, new_state, record_reward, reset, rounds_remembered
+from ..play.state import INDEX, forget, forget_with_statistics, new_state, record_reward, reset, rounds_remembered
 from ..play.statistics import pooled, summary
 from ..play.streams import POLICY, REWARDS, fold, stream_key, uniform
 
@@ -180,8 +180,8 @@ def reference(game, rule, feedback, holding, allocation, rewards, formulas, out,
     window, discount = rule.window, rule.discount
     state = new_state(count_arms, rule.cells, window)
     # Variables of their own: counting references to them in every round would take as long as the round.
-    sums, rows, kept = state.sums, state.rows, state.kept
-    arguments, objective, evaluate, index, evaluate_objective, update_statistics, forget = formulas
+    sums, rows, kept, recent = state.sums, state.rows, state.kept, state.window
+    arguments, objective, evaluate, index, evaluate_objective, update_statistics = formulas
     mean, variance, shares = zeros(count_arms), zeros(count_arms), zeros(count_arms)
     drawn, pays = zeros((count_arms, DRAWN)), zeros(count_arms)
     number = zeros(count_arms, np.int64)  # pulls drawn so far
@@ -199,7 +199,7 @@ def reference(game, rule, feedback, holding, allocation, rewards, formulas, out,
     traced, has_covariate = out.choices.shape[0] > 0, arms.kind.shape[1] > count_arms
     first_batch = first // batch
     end_of_pilot = pilot if feedback.full else pilot * count_arms
-    forgets, all_seen = window > 0 or discount < 1.0, feedback.full or holds()
+    all_seen = feedback.full or holds()
     for r in range(runs):
         run = first + r
         row = r * row_step
@@ -226,8 +226,13 @@ def reference(game, rule, feedback, holding, allocation, rewards, formulas, out,
                         a, z = np.int64(waiting.played[u]), np.nan
                         if has_covariate:
                             z = recorded(arms, row, count_arms, np.int64(u))
-                        if forgets:
-                            forget(rows, kept, state.window, told, window, discount, rule.forgets_cells, objective)
+                        if forgets():
+                            if rule.forgets_cells:
+                                forget_with_statistics(
+                                    sums, kept, recent, told, window, discount, update_statistics, objective
+                                )
+                            else:
+                                forget(sums, recent, told, window, discount)
                         x = waiting.paid[u]
                         d = record_reward(state, a, x, told, window)
                         if rule.cells > 0:
@@ -239,8 +244,11 @@ def reference(game, rule, feedback, holding, allocation, rewards, formulas, out,
                     due += 1
             elif t > 0:
                 z = recorded(arms, row, count_arms, told) if has_covariate else np.nan
-                if forgets:
-                    forget(rows, kept, state.window, told, window, discount, rule.forgets_cells, objective)
+                if forgets():
+                    if rule.forgets_cells:
+                        forget_with_statistics(sums, kept, recent, told, window, discount, update_statistics, objective)
+                    else:
+                        forget(sums, recent, told, window, discount)
                 for i in range(low, high):
                     x = pays[i]
                     if x == x:
@@ -272,7 +280,7 @@ def reference(game, rule, feedback, holding, allocation, rewards, formulas, out,
             else:
                 a = -1 if served else unserved(state, pilot, rule.least)
                 if a < 0:
-                    served = not forgets
+                    served = not forgets()
                     mark_eligible(state, rule.least)  # these three lines are decide()
                     evaluate(rows, kept, decision, policy_key, arguments, index)
                     a = largest_index(state, rule.least, feedback.counted)
@@ -328,7 +336,7 @@ def reference(game, rule, feedback, holding, allocation, rewards, formulas, out,
                 mean[i], variance[i], _ = summary(sums.anchor[i], sums.sum1[i], sums.sum2[i], 1.0 / weight, less)
         evaluate_objective(rows, kept, objective)
         out.recommended[r, 0] = best_value(rows[INDEX])
-        if late() or forgets or feedback.full:
+        if late() or forgets() or feedback.full:
             out.reward_mean[r], out.reward_variance[r], _ = summary(
                 first_reward, total1, total2, 1.0 / horizon, 1.0 / (horizon - 1.0)
             )

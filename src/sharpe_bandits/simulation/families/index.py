@@ -55,7 +55,7 @@ class Loop:
     """The reference kernel for a policy. It calls formulas by pointers: it is compiled once for all policies."""
 
     def __init__(self, policy: IndexPolicy, horizon: int, bindings: dict[Any, Any]) -> None:
-        """``bindings``: those of the kind of game, and of the generator of rewards."""
+        """``bindings``: those of the kind of game."""
         self.policy = policy
         objective = policy.objective or Mean()
         of_policy = {
@@ -64,10 +64,10 @@ class Loop:
             formulas.value: objective.record_formula,
         }
         self.formulas, self._bindings = formulas_behind_pointers(
-            of_policy, policy.arguments(horizon), objective.arguments(), not policy.users_own,
-            policy.forgetting != NO_FORGETTING,
-        )  # fmt: skip
-        self.kernel = specialise(reference.reference, bindings)
+            of_policy, policy.arguments(horizon), objective.arguments(), not policy.users_own
+        )
+        forgets = formulas.constant(policy.forgetting != NO_FORGETTING)
+        self.kernel = specialise(reference.reference, {**bindings, formulas.forgets: forgets})
 
     def play(self, *arguments: Any, out: Outputs, portfolio: np.ndarray = _NO_PORTFOLIO) -> None:
         """Play runs; ``arguments`` are those of :func:`~sharpe_bandits.simulation.reference.reference` before the
