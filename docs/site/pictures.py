@@ -614,7 +614,7 @@ def dashboard() -> Drawn:
             page.fill("#token", token)
             page.click("main button[type=submit]")
             page.wait_for_url("**/campaign/desks")
-            page.wait_for_function("document.querySelector('#live').textContent === 'live'")
+            page.wait_for_selector("#live.on")
             page.wait_for_timeout(3_000)
             return page.screenshot(), {}
         finally:
