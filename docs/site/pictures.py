@@ -622,7 +622,11 @@ def dashboard() -> Drawn:
             server.wait()
 
 
-dashboard.shows = sorted((Path(sb.__file__).parent / "service").rglob("*.[hjc]*"))  # type: ignore[attr-defined]
+dashboard.shows = [  # type: ignore[attr-defined]
+    path
+    for path in sorted((Path(sb.__file__).parent / "service").rglob("*.*"))
+    if path.suffix in (".html", ".js", ".css")
+]
 
 
 def digest(name: str) -> str:

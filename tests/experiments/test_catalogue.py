@@ -25,7 +25,11 @@ def of_the_library(entries):
     return {name: entry for name, entry in entries.items() if entry.make.__module__.startswith("sharpe_bandits.")}
 
 
-@pytest.mark.parametrize(("kind", "made_by_code"), [(Policy, set()), (Arm, {"Scipy"}), (Objective, set())])
+#: What policies of a user derive from.
+BASES = {"IndexPolicy", "EliminationPolicy", "FixedConfidencePolicy"}
+
+
+@pytest.mark.parametrize(("kind", "made_by_code"), [(Policy, BASES), (Arm, {"Scipy"}), (Objective, set())])
 def test_everything_public_can_be_named(kind, made_by_code):
     listed = of_the_library(catalogue.kinds(kind))
     assert set(listed) == set(public(kind)) - made_by_code
