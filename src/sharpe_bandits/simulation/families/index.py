@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 
 #: A faster kernel is compiled once a process was asked for this many runs times rounds times arms of a formula: the
-#: reference kernel takes about as long to play them (10 to 90 ns each) as the faster one to compile (2 to 5 s). With 2
-#: and 10 arms, both take as long at 2**25.6 (SF-TS) to 2**28.9 (UCB-RSSR).
+#: reference kernel takes about as long to play them (10 to 90 ns each) as the faster one to compile (2 to 5 s).
 MIN_WORK_TO_COMPILE = 2**27
 _requested: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 #: Formulas that have raised exceptions. The faster kernels are not used for them any more: Numba does not free the
