@@ -63,7 +63,7 @@ class CLoop:
         self, loop: str, policy: Any, bandit: sb.Bandit, horizon: int, runs: int, seed: int = 0, trace: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Final pulls (runs x arms) and, for a trace, choices (runs x horizon) of a loop, named as in loop.c."""
-        table = as_environment(bandit).table(seed, 0, 1)
+        table = as_environment(bandit).table(seed, range(1))
         kinds = set(table.kind.ravel().tolist())
         assert kinds in ({UNIFORM}, {BERNOULLI}, {QUANTILE}), "the C loops do not draw from these arms"
         arms = table.kind.shape[1]

@@ -91,7 +91,7 @@ def measured() -> dict[str, object]:
         environment = as_environment(sb.Bandit(arms))
         for policy in POLICIES:
             spec = Spec(policy, environment, HORIZON, RUNS, 7, (HORIZON,))
-            chunk = run_chunk(spec, 0, RUNS, trace=True)
+            chunk = run_chunk(spec, range(RUNS), trace=True)
             regret = merge(spec, [chunk], environment.truth(7, RUNS)).regret(sb.RSSR(L=0.5))
             cases[f"{policy.name} on {kind}"] = {
                 "choices": _digest(chunk.choices, chunk.recommended),

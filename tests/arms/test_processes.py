@@ -12,7 +12,7 @@ from sharpe_bandits.simulation.spec import Spec, rewards_of
 def paths(bandit, rounds, runs, seed=3):
     """Rewards of all arms in all rounds, (run, arm, round)."""
     bandit.check_horizon(rounds)
-    table = rewards_of(Spec(sb.policies.RoundRobin(), bandit, rounds, runs, seed, (rounds,)), 0, runs)
+    table = rewards_of(Spec(sb.policies.RoundRobin(), bandit, rounds, runs, seed, (rounds,)), np.arange(runs))
     return table.pool.reshape(runs, bandit.K, rounds)
 
 

@@ -116,7 +116,7 @@ def test_random_arms_of_many_runs_are_those_of_each():
     for low, high in (("min(u1, u2) ** c", "max(u1, u2, 0.5) + 1"), (0, [1, 2, 3]), ("u1 < u2", "exp(u1) + log(n)")):
         _, runs = drawn(140, repeat=3, low=low, high=high)
         again, _ = drawn(0, repeat=3, low=low, high=high)
-        table = again.table(7, 0, 140)
+        table = again.table(7, range(140))
         np.testing.assert_array_equal(table.loc, [arms.low for arms in runs])
         np.testing.assert_array_equal(table.scale, [arms.high - arms.low for arms in runs])
         assert len(np.unique(table.loc + table.scale)) > 1

@@ -23,7 +23,7 @@ KERNELS = {
 def test_pulls_at_half_time_and_at_checkpoints(kernel, checkpoints):
     policy, how = KERNELS[kernel]
     spec = Spec(policy, as_environment(BANDIT), 301, 20, 1, checkpoints, kernel=how)
-    chunk = run_chunk(spec, 0, 20, trace=True)
+    chunk = run_chunk(spec, range(20), trace=True)
 
     def counted(rounds):
         return np.array([np.bincount(run[:rounds][run[:rounds] >= 0], minlength=3) for run in chunk.choices])

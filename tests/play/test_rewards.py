@@ -20,7 +20,7 @@ ENDS = [2.0**-53, 1.5 * 2.0**-53, 2.0**-52]
 
 def fill(bandit, arm, key, first, count):
     out = np.zeros(count)
-    specialise(rewards.fill, {})(bandit.table(0, 0, 1), 0, arm, np.uint64(key), first, out)
+    specialise(rewards.fill, {})(bandit.table(0, range(1)), 0, arm, np.uint64(key), first, out)
     return out
 
 
@@ -130,7 +130,7 @@ def test_a_reward_does_not_depend_on_the_block_it_is_drawn_in(arm, key, first, c
 def test_compiled_rewards_are_the_plain_ones(arm, key, first):
     out = np.zeros(5)
     with np.errstate(over="ignore"):
-        substituted(rewards.fill, {})(MIXED.table(0, 0, 1), 0, arm, np.uint64(key), first, out)
+        substituted(rewards.fill, {})(MIXED.table(0, range(1)), 0, arm, np.uint64(key), first, out)
     np.testing.assert_array_equal(fill(MIXED, arm, key, first, 5), out)
 
 

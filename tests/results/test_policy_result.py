@@ -24,8 +24,8 @@ def test_chunks_merge_in_any_order(order, policy):
     sizes = [3, 1, 5, 2, 16, 4, 9]
     spec = Spec(policy, as_environment(BANDIT), HORIZON, sum(sizes), 5, (10, HORIZON))
     firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).tolist()
-    chunks = [run_chunk(spec, first, size) for first, size in zip(firsts, sizes, strict=True)]
-    assert_same(merge(spec, [chunks[i] for i in order]), merge(spec, [run_chunk(spec, 0, sum(sizes))]))
+    chunks = [run_chunk(spec, range(first, first + size)) for first, size in zip(firsts, sizes, strict=True)]
+    assert_same(merge(spec, [chunks[i] for i in order]), merge(spec, [run_chunk(spec, range(sum(sizes)))]))
 
 
 def test_batches_of_several_runs_split_by_chunks():
@@ -33,8 +33,8 @@ def test_batches_of_several_runs_split_by_chunks():
     runs = 2 * BATCHES + 38
     spec = Spec(sb.UCBRSSR(L=2.0), as_environment(BANDIT), HORIZON, runs, 3, (6, 20, HORIZON))
     assert spec.batch == 3
-    whole = merge(spec, [run_chunk(spec, 0, runs)])
-    pieces = merge(spec, [run_chunk(spec, first, min(50, runs - first)) for first in range(0, runs, 50)])
+    whole = merge(spec, [run_chunk(spec, range(runs))])
+    pieces = merge(spec, [run_chunk(spec, range(first, min(first + 50, runs))) for first in range(0, runs, 50)])
     assert_same(whole, pieces)
     assert len(whole.pulls) == -(-runs // 3) == len(whole.batch_sizes)
     assert whole.batch_sizes.sum() == runs
@@ -43,7 +43,7 @@ def test_batches_of_several_runs_split_by_chunks():
 
 def test_missing_or_doubled_runs_are_refused():
     spec = Spec(sb.policies.UCB1(), as_environment(BANDIT), HORIZON, 6, 3, (HORIZON,))
-    parts = [run_chunk(spec, 0, 2), run_chunk(spec, 2, 2), run_chunk(spec, 4, 2)]
+    parts = [run_chunk(spec, range(2)), run_chunk(spec, range(2, 4)), run_chunk(spec, range(4, 6))]
     assert merge(spec, parts).runs == 6
     for chunks in ([parts[0], parts[2]], [parts[0], parts[0], parts[1]], parts[:2]):
         with pytest.raises(AssertionError, match="do not cover the runs"):

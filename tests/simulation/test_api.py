@@ -36,7 +36,7 @@ def test_a_trace_that_does_not_fit_into_memory_is_refused():
 def reference(policy, runs, seed):
     """One run after the other, each in a chunk of its own."""
     spec = Spec(policy, as_environment(BANDIT), HORIZON, runs, seed, checkpoint_times(100, HORIZON))
-    return merge(spec, [run_chunk(spec, run, 1) for run in range(runs)])
+    return merge(spec, [run_chunk(spec, range(run, run + 1)) for run in range(runs)])
 
 
 @settings(max_examples=examples(0.6))

@@ -48,7 +48,7 @@ if settings.default.max_examples > 100:  # make test-long
 @pytest.mark.parametrize("name", BANDITS)
 def test_the_fast_kernel_makes_the_choices_of_the_reference(policy, name):
     one, brute = (
-        run_chunk(spec(policy, BANDITS[name], kernel, runs=3), 0, 3, trace=True)
+        run_chunk(spec(policy, BANDITS[name], kernel, runs=3), range(3), trace=True)
         for kernel in ("reference", "side by side")
     )
     for field in ("choices", "rewards", "pulls", "halfway", "final", "recommended", "reward_mean", "reward_variance"):
@@ -83,7 +83,7 @@ def test_indices_of_all_arms_are_evaluated_together(arms):
     bandit = sb.Bandit([sb.Uniform(0.1 * i, 1.0 + 0.1 * i) for i in range(arms + 1)])
     for policy in (by_table(table=[[0.1, 0.2, 0.3], [0.6, 0.5, 0.4]]), sb.ScaleFreeIMED(L=0.5)):
         one, brute = (
-            run_chunk(spec(policy, bandit, kernel, runs=2), 0, 2, trace=True)
+            run_chunk(spec(policy, bandit, kernel, runs=2), range(2), trace=True)
             for kernel in ("reference", "side by side")
         )
         np.testing.assert_array_equal(one.choices, brute.choices)

@@ -1,4 +1,4 @@
-"""Chunks are pure functions of (spec, range of runs), whoever computes them and whatever else is kept."""
+"""Chunks are pure functions of (spec, numbers of runs), whoever computes them and whatever else is kept."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_pulls_at_checkpoints_are_those_of_the_choices(policy):
     """Counted by hand from every run's choices, at every single round, in batches of two runs."""
     runs = BATCHES + 20
     spec = Spec(policy, as_environment(BANDIT), HORIZON, runs, 9, tuple(range(1, HORIZON + 1)))
-    chunk = run_chunk(spec, 0, runs, trace=True)
+    chunk = run_chunk(spec, range(runs), trace=True)
     played = np.zeros((runs, HORIZON, 3), int)
     for run in range(runs):
         for t, arm in enumerate(chunk.choices[run]):
@@ -45,6 +45,32 @@ def mixed_arms(generator):
     return [sb.Uniform(0, 3), sb.Normal(generator.normal(), variance=1.0), sb.Bernoulli(generator.uniform())]
 
 
+@pytest.mark.parametrize("policy", [sb.UCBRSSR(L=2.0), sb.policies.MVTS(), sb.SHSR(L=2.0)], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "bandit",
+    [
+        BANDIT,
+        sb.RandomBandit(3, mixed_arms),
+        sb.Bandit([sb.arms.AR1(m, 1.0, 0.5) for m in (0.0, 0.5, 1.0)]),
+    ],
+    ids=["same arms", "random arms", "dependent rewards"],
+)
+def test_runs_scattered_over_a_study_are_played_as_in_it(policy, bandit):
+    spec = Spec(policy, as_environment(bandit), HORIZON, 3 * BATCHES, 9, (10, HORIZON))
+    every, some = (
+        run_chunk(spec, range(700)),
+        [3, 4, 5, 18, 19, 40, 311, 500, 501, 502, 503, 504, 505, 640, 641, 690, 699],
+    )
+    scattered = run_chunk(spec, some)
+    for name in ("halfway", "final", "recommended", "reward_mean", "reward_variance"):
+        np.testing.assert_array_equal(getattr(scattered, name), getattr(every, name)[some])
+    np.testing.assert_array_equal(scattered.batches, np.unique(np.array(some) // spec.batch))
+    assert scattered.pulls[:, -1].sum(axis=0).tolist() == scattered.final.sum(axis=0).tolist()
+    alone = [run_chunk(spec, [run]) for run in some]
+    for batch, pulls in zip(scattered.batches, scattered.pulls, strict=True):
+        np.testing.assert_array_equal(pulls, sum(one.pulls[0] for one in alone if one.batches[0] == batch))
+
+
 @pytest.mark.parametrize("policy", [*POLICIES, sb.SHSR(L=2.0, keep_samples=True, name="kept")], ids=lambda p: p.name)
 @pytest.mark.parametrize(
     "bandit",
@@ -59,7 +85,7 @@ def mixed_arms(generator):
 def test_keeping_a_trace_changes_nothing_else(policy, bandit):
     """Kernels take short cuts where no trace is kept and all arms are uniform."""
     spec = Spec(policy, as_environment(bandit), 200, 21, 6, (13, 50, 200))
-    chunk, traced = run_chunk(spec, 0, 21), run_chunk(spec, 0, 21, trace=True)
+    chunk, traced = run_chunk(spec, range(21)), run_chunk(spec, range(21), trace=True)
     assert_same(chunk, traced)
     assert chunk.choices.size == 0
 

@@ -122,7 +122,7 @@ class Bandit(Environment):
     def _table(self) -> ArmTable:
         return stack([[a.draws() for a in self.arms]])
 
-    def table(self, seed: int, first: int, runs: int) -> ArmTable:
+    def table(self, seed: int, runs: Iterable[int]) -> ArmTable:
         return self._table
 
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
@@ -182,9 +182,9 @@ class SwitchingBandit(Environment):
     def __repr__(self) -> str:
         return f"SwitchingBandit({len(self.bandits)} bandits of {self.K} arms, after={list(self.switches)})"
 
-    def pieces(self, seed: int, first: int, runs: int, rounds: int) -> list[tuple[int, int, ArmTable]]:
+    def pieces(self, seed: int, runs: Iterable[int], rounds: int) -> list[tuple[int, int, ArmTable]]:
         starts, ends = (0, *self.switches), (*self.switches, rounds)
-        return [(a, z, b.table(seed, first, runs)) for a, z, b in zip(starts, ends, self.bandits, strict=True)]
+        return [(a, z, b.table(seed, runs)) for a, z, b in zip(starts, ends, self.bandits, strict=True)]
 
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
         return np.array([b.means for b in self.bandits]), np.array([b.variances for b in self.bandits])

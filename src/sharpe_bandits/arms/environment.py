@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -46,13 +47,13 @@ class Environment(Kind):
     #: Rounds after which the arms change.
     switches: tuple[int, ...] = ()
 
-    def table(self, seed: int, first: int, runs: int) -> ArmTable:
-        """The arms of these runs as arrays for a kernel: one row for all, or a row per run."""
+    def table(self, seed: int, runs: Iterable[int]) -> ArmTable:
+        """The arms of the runs with these numbers as arrays for a kernel: one row for all, or a row per run."""
         raise AssertionError(f"{type(self).__name__} does not define a table")
 
-    def pieces(self, seed: int, first: int, runs: int, rounds: int) -> list[tuple[int, int, ArmTable]]:
+    def pieces(self, seed: int, runs: Iterable[int], rounds: int) -> list[tuple[int, int, ArmTable]]:
         """The segments of a game between switches: first round, end, arms."""
-        return [(0, rounds, self.table(seed, first, runs))]
+        return [(0, rounds, self.table(seed, runs))]
 
     def combine(self, paths: np.ndarray) -> None:
         """Turn pregenerated rewards (run, column, round) into those of the bandit, in place."""

@@ -70,7 +70,7 @@ class FactorBandit(Environment):
     def _table(self) -> ArmTable:
         return stack([[arm.draws() for arm in (*self.arms, self.factor)]])
 
-    def table(self, seed: int, first: int, runs: int) -> ArmTable:
+    def table(self, seed: int, runs: Iterable[int]) -> ArmTable:
         return self._table
 
     def combine(self, paths: np.ndarray) -> None:

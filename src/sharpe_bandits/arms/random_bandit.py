@@ -113,18 +113,19 @@ class RandomBandit(Environment):
         """The arms of one run."""
         return self._arms(seed, range(run, run + 1))[0]
 
-    def _arms(self, seed: int, runs: range) -> list[UniformArms | list[Arm]]:
+    def _arms(self, seed: int, runs: Iterable[int]) -> list[UniformArms | list[Arm]]:
         """The arms of runs; they are cached, since all policies and their evaluation use the same ones."""
         if len(self._drawn) * self.K > _REMEMBERED:
             self._drawn = {}
+        numbers = [int(run) for run in runs]
         drawn = self._drawn  # another thread may draw them, too: they are the same
-        if missing := [run for run in runs if (seed, run) not in drawn]:
+        if missing := [run for run in numbers if (seed, run) not in drawn]:
             generators = _generators(seed, missing)
             formula = self.draw if isinstance(self.draw, UniformFormula) else None
             samples = formula.of_runs(generators) if formula else map(self.draw, generators)
             for run, sample in zip(missing, samples, strict=True):
                 drawn[seed, run] = self._checked(sample, run)
-        return [drawn[seed, run] for run in runs]
+        return [drawn[seed, run] for run in numbers]
 
     def _checked(self, drawn: Any, run: int) -> UniformArms | list[Arm]:
         if isinstance(drawn, UniformArms):
@@ -146,8 +147,8 @@ class RandomBandit(Environment):
             )
         return drawn
 
-    def table(self, seed: int, first: int, runs: int) -> ArmTable:
-        rows = self._arms(seed, range(first, first + runs))
+    def table(self, seed: int, runs: Iterable[int]) -> ArmTable:
+        rows = self._arms(seed, runs)
         uniform = [row for row in rows if isinstance(row, UniformArms)]
         listed = [row for row in rows if not isinstance(row, UniformArms)]
         if uniform and listed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, get_args
 
 import numpy as np
@@ -56,7 +57,7 @@ class Tape(Environment):
     def __repr__(self) -> str:
         return f"Tape({self.K} arms, {self.length} pulls each)"
 
-    def table(self, seed: int, first: int, runs: int) -> ArmTable:
+    def table(self, seed: int, runs: Iterable[int]) -> ArmTable:
         more = [] if self.covariate is None else [self.covariate]
         return stack([[Draws(TAPE, size=self.length, pool=row) for row in (*self.rewards, *more)]])
 

@@ -45,7 +45,7 @@ class ChunkStore:
         if body is None or not body.startswith(identity):
             return None
         with np.load(io.BytesIO(body[len(identity) :])) as arrays:
-            return Chunk(**{name: array if array.ndim else array.item() for name, array in arrays.items()})
+            return Chunk(**arrays)
 
     def keep(self, task: Task, chunk: Chunk) -> None:
         """Store a chunk."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..experiments.description import Case
+from ..play.game import LANES
 from ..policies.base import Policy
 from ..results.metrics import Estimate, wilson
 from ..results.policy_result import PolicyResult
@@ -38,11 +39,12 @@ def screen(
     spec = Spec(fixed, case.environment, case.horizon, 1, seed, tuple(int(t) for t in long.checkpoints))
     regret, late = np.empty((suspects.size, long.checkpoints.size)), np.empty((suspects.size, gaps.size))
 
-    def play(number: int) -> None:
-        chunk = run_chunk(spec, int(suspects[number]), 1)
-        regret[number], late[number] = chunk.pulls[0] @ gaps, chunk.final[0] - chunk.halfway[0]
+    def play(first: int) -> None:
+        together = slice(first, first + LANES)
+        chunk = run_chunk(spec, suspects[together])
+        regret[together], late[together] = chunk.pulls @ gaps, chunk.final - chunk.halfway
 
-    on_threads(range(suspects.size), cores(), play)
+    on_threads(range(0, suspects.size, LANES), cores(), play)
     locked = wilson(int((_share_of_best(late, gaps) < SHARE).sum()), runs, confidence)
     return _combined(long, case, suspects, regret, runs), locked
 

@@ -231,16 +231,16 @@ def decide(formulas, sums, kept, alive, size, keep, wanted, taken, ranked, place
 
 def play_phases(game, phases, rewards, formulas, out):
     """Play runs, LANES in parallel."""
-    first, runs = game.first, game.runs
+    numbers, runs = game.numbers, game.numbers.size
     arms, row_step, seed = rewards
     fresh, by_round, keeps_powers = phases.fresh, phases.by_round, formulas.keeps_powers
-    checkpoints, batch = out.checkpoints, out.batch
+    checkpoints = out.checkpoints
     count_arms, n_recommended = out.final.shape[1], out.recommended.shape[1]
     shape = (LANES, count_arms)
     alive = zeros(shape, np.int64)
     taken = zeros(shape, np.bool_)
     wanted = zeros(LANES, np.int64)  # arms still to be accepted
-    cells = zeros(LANES, np.int64)  # the batch of each run
+    cells = zeros(LANES, np.int64)  # the row of the pulls of each run's batch
     quotas = zeros(shape, np.int64)  # pulls of the p-th undecided arm in a phase
     short = zeros(count_arms, np.int64)
     so_far = zeros(count_arms, np.int64)  # pulls of the arms of one run at a checkpoint
@@ -262,11 +262,10 @@ def play_phases(game, phases, rewards, formulas, out):
     buffer, covariates = zeros(DRAWN), zeros(DRAWN)
     covariates[:] = np.nan
     traced, has_covariate = out.choices.shape[0] > 0, arms.kind.shape[1] > count_arms
-    first_batch = first // batch
     for block in range(0, runs, LANES):
         lanes = min(LANES, runs - block)
         for k in range(LANES):
-            run = first + block + min(k, lanes - 1)  # lanes past the last run repeat it; their results are not kept
+            run = numbers[block + min(k, lanes - 1)]  # lanes past the last run repeat it; their results are not kept
             row = (block + min(k, lanes - 1)) * row_step
             run_key = stream_key(seed, REWARDS, run)
             for i in range(count_arms):
@@ -284,7 +283,7 @@ def play_phases(game, phases, rewards, formulas, out):
                 sum3[k, i], sum4[k, i] = 0.0, 0.0
             kept[k] = 0.0
             wanted[k] = n_recommended
-            cells[k] = run // batch - first_batch
+            cells[k] = out.batch[block + min(k, lanes - 1)]
         size = count_arms
         start = 0  # pulls so far of every undecided arm, if all have the same
         previous_kept_all = False  # whether the last phase left all arms undecided

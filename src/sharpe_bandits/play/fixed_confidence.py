@@ -162,7 +162,7 @@ def identify(game, rewards, log_odds, epsilon, arguments, out):
     After a pilot in round robin the arms are judged, and the policy chooses which to play before judging again: the
     best arm and its challenger in turn, or a single arm. Arms are also judged at the horizon.
     """
-    first, runs, horizon, pilot = game
+    numbers, horizon, pilot = game
     arms, row_step, seed = rewards
     objective = arguments[0]
     count = out.final.shape[1]
@@ -175,9 +175,9 @@ def identify(game, rewards, log_odds, epsilon, arguments, out):
     buffer = zeros((count, AHEAD))
     turn = zeros(2, np.int64)
     traced = out.choices.shape[0] > 0
-    for r in range(runs):
+    for r in range(numbers.size):
         row = r * row_step
-        run_key = stream_key(seed, REWARDS, first + r)
+        run_key = stream_key(seed, REWARDS, numbers[r])
         for i in range(count):
             streams[i] = fold(run_key, i)
         reset(state)
@@ -208,7 +208,7 @@ def identify(game, rewards, log_odds, epsilon, arguments, out):
                     fill(arms, row, a, streams[a], s, buffer[a])
                 x = buffer[a, s % AHEAD]
                 if x != x:
-                    give_up(out.status, first + r, a, t, s + 1)
+                    give_up(out.status, numbers[r], a, t, s + 1)
                     return
                 observe(state, a, x, np.nan, t, 0, objective)
                 if t >= end_of_pilot:

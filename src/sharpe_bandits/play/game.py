@@ -28,10 +28,9 @@ def give_up(status, run, arm, t, pulls):
 
 
 class Game(NamedTuple):
-    """Runs ``first`` to ``first + runs - 1`` of ``horizon`` rounds, each with a pilot of ``pilot`` pulls per arm."""
+    """Runs with these ``numbers``, of ``horizon`` rounds, each with a pilot of ``pilot`` pulls per arm."""
 
-    first: int
-    runs: int
+    numbers: np.ndarray
     horizon: int
     pilot: int
 
@@ -39,14 +38,14 @@ class Game(NamedTuple):
 class Outputs(NamedTuple):
     """Arrays of a chunk that a kernel writes its results to (see :class:`sharpe_bandits.simulation.spec.Chunk`).
 
-    ``halfway_check`` is the position of half of the horizon among the checkpoints. ``status`` has the fields of
-    :class:`Status`. A kernel also returns soon after another thread has set ``stop[0]``; its outputs are then
-    meaningless.
+    ``halfway_check`` is the position of half of the horizon among the checkpoints; ``batch`` has, for every run, the
+    row of ``pulls`` that its pulls are added to; ``status`` has the fields of :class:`Status`. A kernel also returns
+    soon after another thread has set ``stop[0]``; its outputs are then meaningless.
     """
 
     checkpoints: np.ndarray
     halfway_check: int
-    batch: int
+    batch: np.ndarray
     pulls: np.ndarray
     halfway: np.ndarray
     final: np.ndarray

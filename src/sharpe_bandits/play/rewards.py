@@ -226,14 +226,15 @@ def write_path(arms, row, arm, key, first, out, stop):
             fill(arms, row, arm, key, first + begin, part)
 
 
-def write_paths(first_run, rewards, jointly, begin, end, out, stop):
-    """Write the rewards of rounds ``begin`` to ``end - 1`` of all arms of some runs to ``out`` (run, arm, round).
+def write_paths(numbers, rewards, jointly, begin, end, out, stop):
+    """Write the rewards of rounds ``begin`` to ``end - 1`` of all arms of the runs with these ``numbers`` to
+    ``out`` (run, arm, round).
 
     ``jointly``: all arms use the same random numbers, so that arms resampled from one table keep its rows together.
     """
     arms, row_step, seed = rewards
-    for r in range(out.shape[0]):
-        run_key = stream_key(seed, REWARDS, first_run + r)
+    for r in range(numbers.size):
+        run_key = stream_key(seed, REWARDS, numbers[r])
         for i in range(out.shape[1]):
             key = fold(run_key, 0 if jointly else i)
             write_path(arms, r * row_step, i, key, begin, out[r, i, begin:end], stop)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -336,9 +335,9 @@ class StoppingResult(PolicyResult):
 
 def merge(spec: Spec, chunks: Iterable[Chunk], truth: tuple[np.ndarray, np.ndarray]) -> PolicyResult:
     """The result of chunks that cover all runs of a spec, in any order; ``truth``: true means and variances."""
-    ordered = sorted(chunks, key=lambda chunk: chunk.first)
-    covered = [0, *accumulate(chunk.runs for chunk in ordered)]
-    assert covered == [*(chunk.first for chunk in ordered), spec.runs], "the chunks do not cover the runs"
+    ordered = sorted(chunks, key=lambda chunk: int(chunk.numbers[0]))
+    numbers = np.concatenate([chunk.numbers for chunk in ordered])
+    assert np.array_equal(numbers, np.arange(spec.runs)), "the chunks do not cover the runs"
     per_run = ("halfway", "final", "recommended", "reward_mean", "reward_variance", "stopped")
     arrays: dict[str, Any] = {name: np.concatenate([getattr(chunk, name) for chunk in ordered]) for name in per_run}
     arrays |= {"mean": truth[0], "variance": truth[1], "bandit": spec.environment, "seed": spec.seed}
@@ -349,7 +348,7 @@ def merge(spec: Spec, chunks: Iterable[Chunk], truth: tuple[np.ndarray, np.ndarr
         return StoppingResult(policy.name, policy.to_dict(), policy.objective, end, 1, pulls, **arrays)
     pulls = np.zeros((-(-spec.runs // spec.batch), len(spec.checkpoints), spec.environment.K), np.int64)
     for chunk in ordered:
-        pulls[chunk.first_batch : chunk.first_batch + len(chunk.pulls)] += chunk.pulls
+        pulls[chunk.batches] += chunk.pulls
     times = np.array(spec.checkpoints, np.int64)
     arrays["switches"] = spec.environment.switches
     return PolicyResult(policy.name, policy.to_dict(), policy.objective, times, spec.batch, pulls, **arrays)

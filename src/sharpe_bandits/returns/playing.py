@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
@@ -163,10 +163,10 @@ class TablePaths(Environment):
     def played(self, run: int) -> np.ndarray:
         return self.values[self.drawn(run)[0][self.warm :]]
 
-    def table(self, seed: int, first: int, runs: int) -> ArmTable:
+    def table(self, seed: int, runs: Iterable[int]) -> ArmTable:
         rows = []
-        for run in range(first, first + runs):
-            at, order = self.drawn(run)
+        for run in runs:
+            at, order = self.drawn(int(run))
             x = compounded(self.active[at], self.begins)
             columns = [x[:, k] for k in order]
             if self.covariate is not None:
@@ -330,7 +330,7 @@ def play(policy: Policy, table: Evaluator, feedback: Feedback, runs: int, budget
     in_round = np.repeat(np.arange(paths.rounds), np.diff([*paths.begins, paths.length]))
     for run in range(runs):
         order = paths.drawn(run)[1]
-        chunk = run_chunk(spec, run, 1, trace=True)
+        chunk = run_chunk(spec, [run], trace=True)
         choices = chunk.choices[0]
         if explores:
             explored = int(chunk.final[0].sum())

@@ -404,7 +404,7 @@ def trace(
         )
     check_memory(spec)
     prepare(spec)
-    ((_, chunk),) = on_threads([spec], 1, lambda spec: run_chunk(spec, run, 1, trace=True))
+    ((_, chunk),) = on_threads([spec], 1, lambda spec: run_chunk(spec, [run], trace=True))
     played = int(chunk.final.sum())
     arms = chunk.recommended[0].tolist()
     return Trace(chunk.choices[0, :played], chunk.rewards[0, :played], arms if policy.n_recommended > 1 else arms[0])

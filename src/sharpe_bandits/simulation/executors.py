@@ -63,7 +63,7 @@ class Task:
 
 def compute(task: Task) -> Chunk:
     """The chunk of a task."""
-    return run_chunk(task.spec, task.first, task.runs)
+    return run_chunk(task.spec, range(task.first, task.first + task.runs))
 
 
 class Store(Protocol):

@@ -173,9 +173,9 @@ def reference(game, rule, feedback, holding, allocation, rewards, formulas, out,
     ``portfolio[round, place]`` in order of arm (places that cannot be filled keep their value). With a holding, rewards
     are indexed by round, and arms without one in a round cannot be held then.
     """
-    first, runs, horizon, pilot = game
+    numbers, horizon, pilot = game
     arms, row_step, seed = rewards
-    checkpoints, batch = out.checkpoints, out.batch
+    checkpoints = out.checkpoints
     count_arms = out.final.shape[1]
     window, discount = rule.window, rule.discount
     state = new_state(count_arms, rule.cells, window)
@@ -197,13 +197,12 @@ def reference(game, rule, feedback, holding, allocation, rewards, formulas, out,
             zeros(horizon + 1, np.int32),
         )  # fmt: skip
     traced, has_covariate = out.choices.shape[0] > 0, arms.kind.shape[1] > count_arms
-    first_batch = first // batch
     end_of_pilot = pilot if feedback.full else pilot * count_arms
     all_seen = feedback.full or holds()
-    for r in range(runs):
-        run = first + r
+    for r in range(numbers.size):
+        run = numbers[r]
         row = r * row_step
-        cell = run // batch - first_batch
+        cell = out.batch[r]
         run_key, policy_key = stream_key(seed, REWARDS, run), stream_key(seed, POLICY, run)
         reset(state)
         for i in range(count_arms):  # not by a slice: Numba compiles a lot for the errors that one may raise

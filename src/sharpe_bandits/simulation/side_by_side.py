@@ -82,9 +82,9 @@ def draw_normals(state, keys, t, begin):
 
 def side_by_side(game, rewards, tables, arguments, objective, out):
     """Play runs, LANES in parallel, evaluating every index in every round."""
-    first, runs, horizon, pilot = game
+    numbers, horizon, pilot = game
     arms, row_step, seed = rewards
-    checkpoints, batch = out.checkpoints, out.batch
+    runs, checkpoints = numbers.size, out.checkpoints
     count_arms = out.final.shape[1]
     state = zeros((count_arms, all_rows(), LANES))
     keys = words(state)  # the same memory
@@ -96,13 +96,12 @@ def side_by_side(game, rewards, tables, arguments, objective, out):
     buffer = zeros((count_arms, LANES, AHEAD))
     values = zeros(count_arms)
     traced = out.choices.shape[0] > 0
-    first_batch = first // batch
     end_of_pilot = pilot * count_arms
     inverses = inverse_at(tables, pilot), inverse_at(tables, pilot - 1)
     for block in range(0, runs, LANES):
         lanes = min(LANES, runs - block)
         for k in range(LANES):
-            run = first + block + min(k, lanes - 1)  # lanes past the last run repeat it; their results are not kept
+            run = numbers[block + min(k, lanes - 1)]  # lanes past the last run repeat it; their results are not kept
             row = (block + min(k, lanes - 1)) * row_step
             run_key = stream_key(seed, REWARDS, run)
             policy_key = stream_key(seed, POLICY, run)
@@ -146,7 +145,7 @@ def side_by_side(game, rewards, tables, arguments, objective, out):
         check = 0
         while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
             for k in range(lanes):
-                cell = (first + block + k) // batch - first_batch
+                cell = out.batch[block + k]
                 for i in range(count_arms):
                     count[i, k] = pilot_counts(checkpoints[check], i, count_arms)
                 keep_pulls(count[:, k], out.pulls[cell, check], check == out.halfway_check, out.halfway[block + k])
@@ -184,7 +183,7 @@ def side_by_side(game, rewards, tables, arguments, objective, out):
                                 arm = arm_of(state, keys, i, k, t, radius_t, round_key, lead)
                                 v = index(arm, t, *arguments)
                             if v != v:
-                                run = first + block + min(k, lanes - 1)
+                                run = numbers[block + min(k, lanes - 1)]
                                 give_up(out.status, run, i, t, count[i, k])
                                 return
                             compare(running, i, k, v, state[i, PULLS, k])
@@ -225,7 +224,7 @@ def side_by_side(game, rewards, tables, arguments, objective, out):
                     fill(arms, row, a, keys[a, STREAM, k], s, buffer[a, k])
             if t + 1 == checkpoints[check]:
                 for k in range(lanes):
-                    cell = (first + block + k) // batch - first_batch
+                    cell = out.batch[block + k]
                     keep_pulls(count[:, k], out.pulls[cell, check], check == out.halfway_check, out.halfway[block + k])
                 check += 1
         for k in range(lanes):

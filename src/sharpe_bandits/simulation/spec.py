@@ -1,12 +1,14 @@
 """A spec (one policy on one environment), split into chunks of runs.
 
-A chunk's result is a pure function of (spec, range of runs). It consists of plain arrays that merge exactly: results
-per run by concatenation, pulls at checkpoints (per batch of runs) by integer addition. Chunks can therefore be computed
-by any number of workers, resumed from disk, or sent elsewhere. How a chunk is played is up to the policy's family.
+A chunk's result is a pure function of (spec, numbers of its runs). It consists of plain arrays that merge exactly:
+results per run by concatenation, pulls at checkpoints (per batch of runs) by integer addition. Chunks can therefore be
+computed by any number of workers, resumed from disk, or sent elsewhere. How a chunk is played is up to the policy's
+family.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal
@@ -21,7 +23,7 @@ from .families.base import Family, check_stop
 from .families.base import rewards_of as rewards_of
 
 #: Version of the layout of chunk results.
-FORMAT = 4
+FORMAT = 5
 #: Standard errors come from at most this many batches of runs (one run each, up to here).
 BATCHES = 256
 Kernel = Literal["auto", "side by side", "reference"]
@@ -30,7 +32,7 @@ Feedback = Literal["bandit", "full"]
 
 @dataclass(frozen=True)
 class Spec:
-    """A simulation's specification: everything except the range of runs.
+    """A simulation's specification: everything except which runs.
 
     Attributes
     ----------
@@ -116,14 +118,14 @@ class Spec:
 
 @dataclass
 class Chunk:
-    """Results of a range of runs, as plain arrays.
+    """Results of some runs, as plain arrays.
 
     Attributes
     ----------
-    first, runs : int
-        the range
-    first_batch : int
-        number of the batch that ``pulls[0]`` belongs to
+    numbers : numpy.ndarray
+        (runs,), the numbers of the runs, in ascending order
+    batches : numpy.ndarray
+        (batches,), the numbers of the batches that they belong to
     pulls : numpy.ndarray
         (batches, checkpoints, arms), pulls summed over the runs of a batch
     halfway : numpy.ndarray
@@ -141,9 +143,8 @@ class Chunk:
         (runs, horizon) if a trace was requested, else (0, 0)
     """
 
-    first: int
-    runs: int
-    first_batch: int
+    numbers: np.ndarray
+    batches: np.ndarray
     pulls: np.ndarray
     halfway: np.ndarray
     final: np.ndarray
@@ -160,23 +161,21 @@ def prepare(spec: Spec) -> None:
     spec.family.check(spec)
 
 
-def run_chunk(spec: Spec, first: int, runs: int, trace: bool = False) -> Chunk:
-    """Simulate runs ``first`` to ``first + runs - 1``."""
-    arms = spec.environment.K
-    first_batch = first // spec.batch
-    batches = (first + runs - 1) // spec.batch - first_batch + 1
-    shape = (runs, spec.horizon) if trace else (0, 0)
+def run_chunk(spec: Spec, runs: Sequence[int] | np.ndarray, trace: bool = False) -> Chunk:
+    """Simulate the runs with these numbers, in ascending order."""
+    numbers, arms = np.asarray(runs, np.int64), spec.environment.K
+    batches = np.unique(numbers // spec.batch)
+    shape = (numbers.size, spec.horizon) if trace else (0, 0)
     chunk = Chunk(
-        first,
-        runs,
-        first_batch,
-        pulls=np.zeros((batches, len(spec.times), arms), np.int64),
-        halfway=np.zeros((runs, arms), np.int32),
-        final=np.zeros((runs, arms), np.int32),
-        recommended=np.zeros((runs, spec.policy.n_recommended), np.int32),
-        stopped=np.ones(runs, np.bool_),
-        reward_mean=np.zeros(runs),
-        reward_variance=np.zeros(runs),
+        numbers,
+        batches,
+        pulls=np.zeros((batches.size, len(spec.times), arms), np.int64),
+        halfway=np.zeros((numbers.size, arms), np.int32),
+        final=np.zeros((numbers.size, arms), np.int32),
+        recommended=np.zeros((numbers.size, spec.policy.n_recommended), np.int32),
+        stopped=np.ones(numbers.size, np.bool_),
+        reward_mean=np.zeros(numbers.size),
+        reward_variance=np.zeros(numbers.size),
         choices=np.full(shape, -1, np.int32),
         rewards=np.full(shape, np.nan),
     )

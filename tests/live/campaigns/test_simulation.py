@@ -27,7 +27,7 @@ POLICY, SEED = sb.ScaleFreeUCB(L=0.1), 5
 )
 def test_a_campaign_makes_the_choices_of_a_simulation(rules, fields, tmp_path):
     spec = Spec(POLICY, BANDIT, 300, 1, SEED, (300,), **fields)
-    chunk = run_chunk(spec, 0, 1, trace=True)
+    chunk = run_chunk(spec, range(1), trace=True)
     with sb.Store(tmp_path / "campaigns.db", synchronous="NORMAL") as store:
         campaign = store.campaign("c", policy=POLICY, arms=3, seed=SEED, horizon=300)
         campaign.set(**rules or {"share": 1.0})

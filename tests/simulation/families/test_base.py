@@ -17,10 +17,10 @@ def spec(policy, horizon=400, checkpoints=None, runs=5, **options):
 def test_a_chunk_of_a_policy_that_stops_says_which_runs_stopped():
     """Of the same runs with a larger budget, those that had stopped before stop after the same rounds."""
     policy = sb.policies.LUCB(L=0.5)
-    free = run_chunk(spec(policy, 10**5, (), runs=40), 0, 40)
+    free = run_chunk(spec(policy, 10**5, (), runs=40), range(40))
     rounds = free.final.sum(axis=1)
     budget = int(np.median(rounds))
-    cut = run_chunk(spec(policy, budget, (), runs=40), 0, 40)
+    cut = run_chunk(spec(policy, budget, (), runs=40), range(40))
     assert free.stopped.all()
     assert 0 < cut.stopped.sum() < 40
     np.testing.assert_array_equal(cut.stopped, rounds <= budget)
@@ -32,7 +32,7 @@ def test_a_chunk_of_a_policy_that_stops_says_which_runs_stopped():
 
 @pytest.mark.parametrize("policy", [sb.policies.LUCB(L=0.5), sb.SHSR(L=0.5), sb.UCBRSSR(L=0.5)], ids=lambda p: p.family)
 def test_means_of_rewards_are_those_of_the_trace(policy):
-    chunk = run_chunk(spec(policy, checkpoints=() if policy.stops_itself else None), 0, 5, trace=True)
+    chunk = run_chunk(spec(policy, checkpoints=() if policy.stops_itself else None), range(5), trace=True)
     for run in range(5):
         paid = chunk.rewards[run, : chunk.final[run].sum()]
         assert chunk.reward_mean[run] == pytest.approx(paid.mean(), rel=1e-12)

@@ -29,8 +29,8 @@ def test_few_long_runs_are_played_one_after_the_other(played, monkeypatch):
     long, short = (
         spec(sb.policies.ModifiedMVTS(L=0.5), BANDITS["equal"], "auto", runs=1, horizon=n) for n in (300_000, 300)
     )
-    run_chunk(long, 0, 1)
-    run_chunk(short, 0, 1)
+    run_chunk(long, range(1))
+    run_chunk(short, range(1))
     assert played == [long.kernels.reference, short.kernels.side_by_side]
 
 
@@ -39,7 +39,7 @@ def test_a_faster_kernel_is_compiled_once_it_pays(played, monkeypatch):
     specs = [spec(sb.UCBRSSR(L=0.75), BANDITS["equal"], "auto", runs=20, horizon=400) for _ in range(2)]
     for one in specs:
         prepare(one)
-        run_chunk(one, 0, 20)
+        run_chunk(one, range(20))
     assert played == [specs[0].kernels.reference, specs[1].kernels.side_by_side]
 
 
@@ -47,7 +47,9 @@ BANDIT = sb.Bandit([sb.Uniform(0, 10), sb.Uniform(0, 9), sb.Uniform(0, 1.1), sb.
 
 
 def chunk_of(policy, kernel, horizon=5000):
-    return run_chunk(Spec(policy, as_environment(BANDIT), horizon, 6, 5, (horizon,), kernel=kernel), 0, 6, trace=True)
+    return run_chunk(
+        Spec(policy, as_environment(BANDIT), horizon, 6, 5, (horizon,), kernel=kernel), range(6), trace=True
+    )
 
 
 @pytest.mark.parametrize("size", [64, 3000])

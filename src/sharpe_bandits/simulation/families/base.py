@@ -102,16 +102,16 @@ def check_covariate(policy: Policy, has_covariate: bool) -> None:
         )
 
 
-def rewards_of(spec: Spec, first: int, runs: int) -> ArmTable:
-    """The arms of some runs as input of a kernel: one row for all runs, or one per run."""
+def rewards_of(spec: Spec, numbers: np.ndarray) -> ArmTable:
+    """The arms of the runs with these numbers as input of a kernel: one row for all runs, or one per run."""
     environment = spec.environment
     if not environment.pregenerated:
-        return environment.table(spec.seed, first, runs)
-    pool = np.empty((runs, environment.K + environment.has_covariate, spec.horizon))
+        return environment.table(spec.seed, numbers)
+    pool = np.empty((numbers.size, environment.K + environment.has_covariate, spec.horizon))
     write = specialise(write_paths, {})
-    for begin, end, table in environment.pieces(spec.seed, first, runs, spec.horizon):
+    for begin, end, table in environment.pieces(spec.seed, numbers, spec.horizon):
         rewards = Rewards(table, int(len(table.kind) > 1), np.uint64(spec.seed))
-        write(first, rewards, environment.jointly, begin, end, pool, stop_cell())
+        write(numbers, rewards, environment.jointly, begin, end, pool, stop_cell())
     environment.combine(pool)
     kind = np.full(pool.shape[:2], TAPE, np.int64)
     start = np.arange(0, pool.size, spec.horizon).reshape(kind.shape)
@@ -131,7 +131,7 @@ def outputs_of(spec: Spec, chunk: Chunk) -> Outputs:
     return Outputs(
         checkpoints=np.array(spec.times, np.int64),
         halfway_check=spec.times.index(spec.horizon // 2) if spec.horizon // 2 in spec.times else -1,
-        batch=spec.batch,
+        batch=np.searchsorted(chunk.batches, chunk.numbers // spec.batch),
         pulls=chunk.pulls,
         halfway=chunk.halfway,
         final=chunk.final,
@@ -150,8 +150,9 @@ def one_run_outputs(rounds: int, arms: int) -> Outputs:
     """The arrays that a kernel writes the results of a single run to, if only its choices matter."""
     counts = np.zeros((1, arms), np.int32)
     return Outputs(
-        checkpoints=np.array([rounds], np.int64), halfway_check=-1, batch=1, pulls=np.zeros((1, 1, arms), np.int64),
-        halfway=counts.copy(), final=counts, recommended=np.zeros((1, 1), np.int32), stopped=np.ones(1, np.bool_),
+        checkpoints=np.array([rounds], np.int64), halfway_check=-1, batch=np.zeros(1, np.int64),
+        pulls=np.zeros((1, 1, arms), np.int64), halfway=counts.copy(), final=counts,
+        recommended=np.zeros((1, 1), np.int32), stopped=np.ones(1, np.bool_),
         reward_mean=np.zeros(1), reward_variance=np.zeros(1), choices=np.zeros((0, 0), np.int32),
         rewards=np.zeros((0, 0)), status=np.zeros(len(Status._fields), np.int64), stop=stop_cell(),
     )  # fmt: skip

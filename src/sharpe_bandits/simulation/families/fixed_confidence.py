@@ -50,8 +50,8 @@ class FixedConfidenceFamily(Family):
         assert isinstance(policy, FixedConfidencePolicy)
         out = outputs_of(spec, chunk)
         spec.kernels(
-            Game(chunk.first, chunk.runs, spec.horizon, policy.pilot_pulls),
-            source_of(spec, rewards_of(spec, chunk.first, chunk.runs)),
+            Game(chunk.numbers, spec.horizon, policy.pilot_pulls),
+            source_of(spec, rewards_of(spec, chunk.numbers)),
             policy.log_odds(spec.environment.K),
             policy.epsilon,
             policy.arguments(),

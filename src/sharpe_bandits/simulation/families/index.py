@@ -124,7 +124,7 @@ class IndexFamily(Family):
         # Both kernels make the same choices, so the selection is only a matter of speed.
         kernels: Kernels = spec.kernels
         if spec.kernel == "auto" and is_plain(spec):
-            few = 2 * chunk.runs < LANES and spec.horizon * spec.environment.K >= MIN_ROUNDS_TIMES_ARMS
+            few = 2 * chunk.numbers.size < LANES and spec.horizon * spec.environment.K >= MIN_ROUNDS_TIMES_ARMS
             fast = not few and _pays_to_compile(spec, kernels.side_by_side)
         else:
             fast = spec.kernel == "side by side"
@@ -150,7 +150,7 @@ class IndexFamily(Family):
         portfolio = np.full((rounds, holding.places), -1, np.int64)
         outputs = one_run_outputs(rounds, arms)
         Loop(policy, rounds, game_bindings(holds=True)).play(
-            Game(run, 1, rounds, policy.pilot(rounds, arms)), rule_of(policy, rounds),
+            Game(np.array([run]), rounds, policy.pilot(rounds, arms)), rule_of(policy, rounds),
             reference.Feedback(full, 0, _NO_DELAYS, 1, 0.0, True), holding, everyone(arms),
             Rewards(tape(values), 0, np.uint64(seed)), out=outputs, portfolio=portfolio,
         )  # fmt: skip
@@ -193,8 +193,8 @@ def _work(spec: Spec) -> int:
 
 def _play(spec: Spec, chunk: Chunk, kernel: Any) -> None:
     policy, objective = _policy(spec), spec.policy.objective or Mean()
-    game = Game(chunk.first, chunk.runs, spec.horizon, policy.pilot(spec.horizon, spec.environment.K))
-    rewards = source_of(spec, rewards_of(spec, chunk.first, chunk.runs))
+    game = Game(chunk.numbers, spec.horizon, policy.pilot(spec.horizon, spec.environment.K))
+    rewards = source_of(spec, rewards_of(spec, chunk.numbers))
     out = outputs_of(spec, chunk)
     if isinstance(kernel, Loop):
         rule, feedback = rule_of(policy, spec.horizon), _feedback(spec)

@@ -47,10 +47,10 @@ class PhasesFamily(Family):
         phases = policy.schedule(spec.horizon, spec.environment.K)
         quotas = np.array([pulls for pulls, _ in phases], np.int64)
         keep = np.array([stay for _, stay in phases], np.int64)
-        rewards = source_of(spec, rewards_of(spec, chunk.first, chunk.runs))
+        rewards = source_of(spec, rewards_of(spec, chunk.numbers))
         play_phases, formulas = spec.kernels
         play_phases(
-            Game(chunk.first, chunk.runs, spec.horizon, 0),
+            Game(chunk.numbers, spec.horizon, 0),
             elimination.Phases(quotas, keep, not policy.keeps_samples, spec.environment.clock == "rounds"),
             rewards,
             formulas,
