@@ -19,7 +19,6 @@ OPTIONAL = (
     "pandas",
     "polars",
     "pytest",
-    "sqlalchemy",
     "psycopg",
     "dask",
     "distributed",
@@ -47,7 +46,7 @@ def main():
     agent = sb.SHSR(L=0.02).agent(arms=4, horizon=200)
     agent.tell(agent.ask(), 0.5)
     assert sb.Agent.from_json(agent.to_json()).ask() == agent.ask()
-    missing(lambda: sb.Store, "sqlalchemy", "live")
+    missing(lambda: sb.Store("postgresql://localhost/x"), "psycopg", "live")
     assert "http://127.0.0.1:8000" in repr(sb.connect("http://127.0.0.1:8000", token="t" * 40))  # the client needs none
     pages = Path(__file__).parents[1] / "src/sharpe_bandits/service"
     shipped = Path(sb.__file__).parent / "service"

@@ -21,7 +21,7 @@ LAYERS = [
 ]  # fmt: skip
 LAYER = {name: number for number, names in enumerate(LAYERS) for name in names}
 #: Libraries for drawing, serving, storing and commanding, which importing the core must not need.
-OUTER = {"matplotlib", "jinja2", "argparse", "fastapi", "starlette", "uvicorn", "sqlite3", "sqlalchemy", "dask"}
+OUTER = {"matplotlib", "jinja2", "argparse", "fastapi", "starlette", "uvicorn", "sqlite3", "dask"}
 
 
 def part(path):

@@ -11,8 +11,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import sqlalchemy
-
 from .kills import kill_clients, kill_server
 from .load import million, side_by_side, under_load
 from .postgres import NoPostgresError, Server
@@ -24,8 +22,8 @@ def main() -> int:
     options = parser.parse_args()
     quick = options.quick
     print(
-        f"{platform.python_version()}, SQLite {sqlite3.sqlite_version}, SQLAlchemy {sqlalchemy.__version__}, "
-        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+        f"{platform.python_version()}, SQLite {sqlite3.sqlite_version}, {os.cpu_count()} cores, "
+        f"load {os.getloadavg()[0]:.1f}"
     )
     failures: list[str] = []
     with tempfile.TemporaryDirectory(prefix="torture-", dir=os.environ.get("TORTURE_FOLDER")) as folder:

@@ -114,21 +114,19 @@ class Faulty(Local):
         super().act(path, clock, "status")  # opens the store
         assert self._opened is not None
         storage = self._opened[1]._storage
-        attempt = storage._attempt
+        transaction = storage._transaction
 
-        def dies(connection: Any, work: Any, begin: str, end: str) -> Any:
-            def cut_off(inner: Any) -> Any:
-                work(inner)
+        def dies(work: Any, begin: str, end: str = "ROLLBACK", **more: Any) -> Any:
+            def cut_off(driver: Any) -> Any:
+                work(driver)
                 raise _CrashError
 
             if end != "COMMIT":
-                return attempt(connection, work, begin, end)
-            if fault == "crash before commit":
-                return attempt(connection, cut_off, begin, end)
-            attempt(connection, work, begin, end)
+                return transaction(work, begin, end, **more)
+            transaction(cut_off if fault == "crash before commit" else work, begin, end, **more)
             raise _CrashError
 
-        storage._attempt = dies
+        storage._transaction = dies  # type: ignore[method-assign]
         with suppress(_CrashError):
             super().act(path, clock, method, *arguments, **options)
         self.close()

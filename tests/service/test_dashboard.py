@@ -286,8 +286,8 @@ def test_every_view_fits(browser, served, store, width, scheme):
 def test_a_damaged_campaign_says_so_and_does_not_hide_others(page, store, served):
     page.expected = (500,)
     store.campaign("broken", policy=sb.ScaleFreeUCB(L=1e-4), arms=2).ask()
-    with store._storage.engine.connect() as connection:
-        connection.exec_driver_sql("UPDATE sharpe_bandits_campaigns SET settings = '{' WHERE name = 'broken'")
+    with store._storage.connection() as driver:
+        driver.execute("UPDATE sharpe_bandits_campaigns SET settings = '{' WHERE name = 'broken'")
     sign_in(page, READER)
     until(page, "document.querySelectorAll('#campaigns td.spark svg').length === 1")
     assert "description of the campaign" in page.inner_text("#campaigns tr[data-name=broken]")

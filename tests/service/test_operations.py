@@ -367,9 +367,8 @@ def test_ten_thousand_campaigns_are_paged_and_searched(http, store):
     """The first page reads one page, and does not open them all."""
     (row,) = store._storage.campaigns("desks")
     snapshot = store._storage.read(row.id, lambda records: records.snapshot())[1]
-    with store._storage.engine.connect() as connection:
+    with store._storage.connection() as driver:
         rows = [(f"campaign {k:05}", row.settings, row.created, row.created - 1) for k in range(10_000)]
-        driver = connection.connection.driver_connection
         driver.execute("BEGIN")
         driver.executemany(
             "INSERT INTO sharpe_bandits_campaigns (name, settings, created, events, clock) VALUES (?, ?, ?, 0, ?)", rows

@@ -47,8 +47,8 @@ def configure_log(level: str) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(JSONFormatter())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    for name in ("psycopg", "sqlalchemy.pool"):  # a lost connection is logged once, as the request that failed
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    # A lost connection is logged once, as the request that failed.
+    logging.getLogger("psycopg").setLevel(logging.CRITICAL)
 
 
 class Observer:

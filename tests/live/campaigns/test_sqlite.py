@@ -5,7 +5,6 @@ import sqlite3
 import sys
 
 import pytest
-import sqlalchemy as sa
 
 import sharpe_bandits as sb
 from sharpe_bandits.live.campaigns import sqlite as files
@@ -82,7 +81,14 @@ def test_a_full_disk_leaves_the_store_usable(tmp_path):
     campaign.ask(count=10)
     store.close()
     limit = [(tmp_path / "campaigns.db").stat().st_size // 4096 + 2]
-    sa.event.listen(store._storage.engine, "connect", lambda c, _: c.execute(f"PRAGMA max_page_count={limit[0]}"))
+    connect = store._storage._open
+
+    def limited():
+        driver = connect()
+        driver.execute(f"PRAGMA max_page_count={limit[0]}")
+        return driver
+
+    store._storage._open = limited
     with pytest.raises(sb.errors.StoreError, match=r"no space is left .* nothing was recorded: free some space"):
         campaign.ask(count=2000)
     assert campaign.status().decisions == 10
@@ -117,13 +123,9 @@ def test_checkpoints_keep_the_log_short(tmp_path, monkeypatch):
 
 def test_durability_is_the_default(tmp_path):
     for synchronous, level in (({}, 2), ({"synchronous": "NORMAL"}, 1)):
-        with (
-            sb.Store(tmp_path / "campaigns.db", **synchronous) as store,
-            store._storage.engine.connect() as connection,
-        ):
-            assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == level
-            assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
-            assert connection.exec_driver_sql("PRAGMA wal_autocheckpoint").scalar() == 0
+        with sb.Store(tmp_path / "campaigns.db", **synchronous) as store, store._storage.connection() as driver:
+            for name, value in {"synchronous": level, "journal_mode": "wal", "wal_autocheckpoint": 0}.items():
+                assert driver.execute(f"PRAGMA {name}").fetchone() == (value,)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")

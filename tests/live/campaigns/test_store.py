@@ -57,7 +57,7 @@ def test_what_is_no_store_is_refused_and_left_alone(prepare, said, tmp_path):
 def test_paths_and_urls_that_are_none(tmp_path, monkeypatch):
     for target, said in (
         (":memory:", "path of a file"), (7, "path of a file"), ("mysql://host/x", "PostgreSQL database"),
-        ("://", "is not a URL"),
+        ("://", "PostgreSQL database"), ("postgresql://host:port/x", "is not a URL"),
     ):  # fmt: skip
         with pytest.raises(sb.errors.InvalidInputError, match=said):
             sb.Store(target)
@@ -86,10 +86,9 @@ def test_many_processes_may_make_one_store_at_once(target):
 
 
 def test_the_library_says_what_it_needs(monkeypatch):
-    monkeypatch.delitem(vars(sb), "Store", raising=False)  # as if it was never asked for
     monkeypatch.setattr("sharpe_bandits.errors.find_spec", lambda name: None)
     with pytest.raises(sb.errors.MissingLibraryError, match=r"pip install 'sharpe-bandits\[live\]'"):
-        _ = sb.Store
+        sb.Store("postgresql://localhost/x")
 
 
 def test_a_clock_that_jumps_forward_expires_nothing_until_it_is_accepted(tmp_path, clock):

@@ -4,9 +4,7 @@ A :class:`Store` is a database (SQLite, or PostgreSQL) of campaigns. A campaign 
 the log is the source of truth, and the agent's state is derived from it. See ``docs/do/campaign.md``.
 """
 
-from typing import TYPE_CHECKING, Any
-
-from ...errors import require
+from .campaign import Campaign as Campaign
 from .comparison import Comparison as Comparison
 from .comparison import ShadowEstimate as ShadowEstimate
 from .guardrails import Guardrail as Guardrail
@@ -33,18 +31,4 @@ from .requests import Tell as Tell
 from .status import ArmStatus as ArmStatus
 from .status import SegmentStatus as SegmentStatus
 from .status import Status as Status
-
-if TYPE_CHECKING:
-    from .campaign import Campaign as Campaign
-    from .store import Store as Store
-
-
-def __getattr__(name: str) -> Any:
-    """Import classes that need a database on first use: the client of a service does not need one."""
-    from importlib import import_module
-
-    modules = {"Campaign": ".campaign", "Store": ".store"}
-    if name in modules:
-        require("sqlalchemy", "a store of campaigns", "live")
-        return getattr(import_module(modules[name], __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+from .store import Store as Store

@@ -1,22 +1,19 @@
 """Campaigns in an SQL database: the statements, and transactions that are retried, or fail with the remedy.
 
-SQLAlchemy keeps the connections, and makes the tables; statements go to the driver as they are. What differs
-between databases is in the subclasses.
+Statements go to the driver as they are, with question marks for parameters. What differs between databases is in the
+subclasses.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any, ClassVar, TypeVar
-
-import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError
 
 from ..._support.validation import positive
 from ...errors import StoreError, UnreadableDataError, shown
@@ -26,8 +23,8 @@ from .records import DecisionRow, DecisionState, Event
 from .storage import Batch, CampaignRow, Head, Interval, Outcome, Records, Search
 
 T = TypeVar("T")
-#: Rows fetched at a time from long tables.
-_PAGE = 5000
+#: Rows fetched at a time from long tables, and connections that are kept for later.
+_PAGE, _MAX_IDLE = 5000, 5
 #: Seconds by which the clock may run ahead of a steady one from one write of a process to the next.
 CLOCK_STEP = 300.0
 #: Seconds within which a transaction must be able to begin to write, for the database to be called ready.
@@ -85,30 +82,50 @@ class Database(ABC):
     setup_lock: ClassVar[str] = "SELECT 1"  # beginning to write is enough
     #: The whole part of a number that is not negative.
     whole_part: ClassVar[str]
+    #: The type of numbers that the database gives to new rows.
+    serial: ClassVar[str]
+    #: The class of errors that the driver raises.
+    error: type[Exception]
 
-    def __init__(self, url: sa.URL, name: str, timeout: float, create: bool) -> None:
-        self.timeout, self.name, self._url = positive("timeout", timeout), name, url
-        self._lock = threading.Lock()
+    def __init__(self, name: str, timeout: float, create: bool) -> None:
+        self.timeout, self.name = positive("timeout", timeout), name
+        self._idle: list[Any] = []
+        self._process = os.getpid()
         #: Time of the database, and of a clock that nobody sets, at the last write.
         self._last_time: tuple[float, float] | None = None
-        self._connect()
         try:
             self._prepare(create)
         except BaseException:
             self.close()
             raise
 
-    def _connect(self) -> None:
-        self._process = os.getpid()
-        self.engine = sa.create_engine(
-            self._url, creator=self._open, isolation_level="AUTOCOMMIT", pool_reset_on_return=None, max_overflow=-1
-        )
-        #: Errors that the driver raises.
-        self.errors: tuple[type[Exception], ...] = (DBAPIError, self.engine.dialect.loaded_dbapi.Error)
+    @contextmanager
+    def connection(self) -> Iterator[Any]:
+        """A connection of the driver; what is not committed is rolled back if an error is raised."""
+        if self._process != os.getpid():  # forked: the parent's connections must be neither used nor closed here
+            self._parents, self._idle, self._process = self._idle, [], os.getpid()
+        try:
+            driver = self._idle.pop()
+        except IndexError:
+            driver = self._open()
+        is_lost = False
+        try:
+            yield driver
+        except BaseException:
+            try:
+                self._roll_back(driver)
+            except self.error:
+                is_lost = True
+            raise
+        finally:
+            if is_lost or len(self._idle) >= _MAX_IDLE:
+                driver.close()
+            else:
+                self._idle.append(driver)
 
     @abstractmethod
     def _open(self) -> Any:
-        """A new connection of the driver."""
+        """A new connection of the driver, which commits each statement outside of transactions."""
 
     @abstractmethod
     def list_argument(self, values: Sequence[Any]) -> Any:
@@ -138,7 +155,7 @@ class Database(ABC):
         """What an error of the driver means: a name in :data:`_FAILURES`, or "damaged"."""
 
     @abstractmethod
-    def _has_tables(self, connection: sa.Connection) -> bool:
+    def _has_tables(self, driver: Any) -> bool:
         """Whether there are tables of campaigns; raises if the database belongs to another application."""
 
     def check(self) -> str:
@@ -158,60 +175,44 @@ class Database(ABC):
             )
 
     def close(self) -> None:
-        """Close all connections."""
-        self.engine.dispose()
+        """Close all connections that are not in use."""
+        idle, self._idle = self._idle, []
+        for driver in idle:
+            driver.close()
 
     # Transactions.
 
     def read(self, campaign: int, work: Callable[[Records], T]) -> T:
         """The result of ``work``, which sees one state of the campaign."""
-        return self._transaction(lambda connection: work(_SQLRecords(self, connection, campaign)), self.begin_read)
+        return self._transaction(lambda driver: work(_SQLRecords(self, driver, campaign)), self.begin_read)
 
     def write(self, campaign: int, work: Callable[[Records], T]) -> T:
         """The result of ``work``, committed; it has the campaign for itself."""
 
-        def locked(connection: sa.Connection) -> T:
-            return work(_SQLRecords(self, connection, campaign, True))
-
-        return self._transaction(locked, self.begin_write, "COMMIT")
+        return self._transaction(
+            lambda driver: work(_SQLRecords(self, driver, campaign, True)), self.begin_write, "COMMIT"
+        )
 
     def _transaction(
-        self, work: Callable[[sa.Connection], T], begin: str, end: str = "ROLLBACK", *, timeout: float | None = None
+        self, work: Callable[[Any], T], begin: str, end: str = "ROLLBACK", *, timeout: float | None = None
     ) -> T:
         timeout = self.timeout if timeout is None else timeout
-        if self._process != os.getpid():  # forked: connections must not be shared with the parent
-            with self._lock:
-                if self._process != os.getpid():
-                    self.engine.dispose(close=False)
-                    self._connect()
         deadline = time.monotonic() + timeout
         while True:
             try:
-                with self.engine.connect() as connection:
-                    return self._attempt(connection, work, begin, end)
-            except self.errors as error:
-                cause = getattr(error, "orig", error)
-                pause = self._retry_after(cause)
+                with self.connection() as driver:
+                    self.send(driver, begin)
+                    result = work(driver)
+                    driver.execute(end)
+                    return result
+            except self.error as error:
+                pause = self._retry_after(error)
                 if pause is None or time.monotonic() + pause > deadline:
-                    reason = next(iter(str(cause).strip().splitlines()), type(cause).__name__)
-                    failure = self._failure(cause)
+                    reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+                    failure = self._failure(error)
                     words = _FAILURES[failure].format(name=self.name, reason=reason, timeout=timeout)
                     raise (UnreadableDataError if failure == "damaged" else StoreError)(words) from error
                 time.sleep(pause)
-
-    def _attempt(self, connection: sa.Connection, work: Callable[[sa.Connection], T], begin: str, end: str) -> T:
-        driver = driver_of(connection)
-        try:
-            self.send(driver, begin)
-            result = work(connection)
-            driver.execute(end)
-            return result
-        except BaseException:
-            try:
-                self._roll_back(driver)
-            except self.errors:  # the connection is lost
-                connection.invalidate()
-            raise
 
     def _roll_back(self, driver: Any) -> None:
         driver.execute("ROLLBACK")
@@ -249,9 +250,7 @@ class Database(ABC):
         return list(map(CampaignRow._make, rows))
 
     def _select(self, text: str, *arguments: Any) -> list[Any]:
-        return self._transaction(
-            lambda connection: driver_of(connection).execute(text, arguments).fetchall(), self.begin_read
-        )
+        return self._transaction(lambda driver: driver.execute(text, arguments).fetchall(), self.begin_read)
 
     def create(self, name: str, settings: str, snapshot: str) -> None:
         """Create a campaign with its initial snapshot; nothing changes if there is one with this name."""
@@ -325,18 +324,18 @@ class Database(ABC):
             self._make()
 
     def _make(self) -> None:
-        def work(connection: sa.Connection) -> None:
-            connection.exec_driver_sql(self.setup_lock)
-            schema.upgrade(connection, self._revision(connection))  # unless another process was faster
+        def work(driver: Any) -> None:
+            driver.execute(self.setup_lock)
+            schema.upgrade(driver, self._revision(driver), self.serial)  # unless another process was faster
 
         self._transaction(work, self.begin_write, "COMMIT")
 
-    def _revision(self, connection: sa.Connection) -> str | None:
+    def _revision(self, driver: Any) -> str | None:
         """The revision of the tables; None if there are none."""
-        if not self._has_tables(connection):
+        if not self._has_tables(driver):
             return None
-        revisions = connection.exec_driver_sql(_REVISION).scalars().all()
-        return str(revisions[0]) if len(revisions) == 1 else ""
+        revisions = driver.execute(_REVISION).fetchall()
+        return str(revisions[0][0]) if len(revisions) == 1 else ""
 
 
 def _pattern(text: str) -> str:
@@ -344,17 +343,11 @@ def _pattern(text: str) -> str:
     return f"%{text.lower().replace('!', '!!').replace('%', '!%').replace('_', '!_')}%"
 
 
-def driver_of(connection: sa.Connection) -> Any:
-    """The driver's own connection."""
-    return connection.connection.driver_connection
-
-
 class _SQLRecords:
     """The records of one campaign: what :class:`~sharpe_bandits.live.campaigns.storage.Records` asks for."""
 
-    def __init__(self, database: Database, connection: sa.Connection, campaign: int, for_update: bool = False) -> None:
-        self._database, self._campaign, self._for_update = database, campaign, for_update
-        self.driver = driver_of(connection)
+    def __init__(self, database: Database, driver: Any, campaign: int, for_update: bool = False) -> None:
+        self._database, self.driver, self._campaign, self._for_update = database, driver, campaign, for_update
         #: The row of the campaign, where it is locked and read together with the first statement that follows.
         self._head: list[Any] | None = None
 

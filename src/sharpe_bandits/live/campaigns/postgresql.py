@@ -7,8 +7,7 @@ import time
 from collections.abc import Generator, Sequence
 from functools import cache
 from typing import Any
-
-import sqlalchemy as sa
+from urllib.parse import urlsplit
 
 from ..._support.validation import positive
 from ...errors import InvalidInputError, require, shown
@@ -37,35 +36,38 @@ class PostgreSQL(Database):
         f"SET LOCAL idle_in_transaction_session_timeout = {_PATIENCE}; SELECT pg_advisory_xact_lock(1935827809)"
     )
     by_code_point = ' COLLATE "C"'
-    whole_part = "CAST(floor({}) AS bigint)"
+    whole_part, serial = "CAST(floor({}) AS bigint)", "SERIAL"
 
     def __init__(self, url: str, timeout: float, create: bool) -> None:
         try:
-            parsed = sa.make_url(url)
-        except Exception:  # the parser fails in several ways
+            parts = urlsplit(url)
+            parts.port  # noqa: B018  raises if it is not a number
+        except ValueError:
             raise InvalidInputError(f"{shown(url)} is not a URL; write postgresql://user@host/database") from None
-        if parsed.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
+        if parts.scheme not in ("postgresql", "postgres", "postgresql+psycopg"):
             raise InvalidInputError(
-                f"a store is an SQLite file or a PostgreSQL database; got a URL for {shown(parsed.drivername)}: pass a "
+                f"a store is an SQLite file or a PostgreSQL database; got a URL for {shown(parts.scheme)}: pass a "
                 "path, or postgresql://user@host/database"
             )
         require("psycopg", "PostgreSQL", "live")
+        import psycopg
+
+        self.error = psycopg.Error
         limit = int(1000 * positive("timeout", timeout))
         # For each transaction, since a pooler such as PgBouncer may run the next one on another connection.
         bounds = f"BEGIN {{}}; SET LOCAL statement_timeout = {limit}; SET LOCAL idle_in_transaction_session_timeout = "
         # A process that stops inside a transaction loses it, with its lock, before others give up waiting.
         self.begin_write = bounds.format("") + f"{max(1000, limit // 3)}; SET LOCAL lock_timeout = {limit}"
         self.begin_read = bounds.format("ISOLATION LEVEL REPEATABLE READ READ ONLY") + f"{_PATIENCE}"
-        # Options in a URL may be secrets.
-        name = parsed.set(query={}).render_as_string(hide_password=True)
-        super().__init__(parsed.set(drivername="postgresql+psycopg"), name, timeout, create)
+        self._url = f"postgresql://{url.partition('://')[2]}"
+        user, at, host = parts.netloc.rpartition("@")
+        user = f"{user.partition(':')[0]}:***" if ":" in user else user
+        super().__init__(f"postgresql://{user}{at}{host}{parts.path}", timeout, create)  # options may be secrets
 
     def _open(self) -> Any:
-        _, of_url = self.engine.dialect.create_connect_args(self._url)
         # The operating system notices after about half of the timeout that a network was cut without a reset.
         part = max(1, int(self.timeout / 8))
         options: dict[str, Any] = {
-            **of_url,
             "application_name": "sharpe-bandits",
             "connect_timeout": max(2, int(self.timeout / 3)),
             "keepalives_idle": part,
@@ -73,7 +75,7 @@ class PostgreSQL(Database):
             "keepalives_count": 3,
             "tcp_user_timeout": int(500 * self.timeout),
         }
-        driver = _bounded_connections(self.timeout + _MARGIN).connect(**options, autocommit=True)
+        driver = _bounded_connections(self.timeout + _MARGIN).connect(self._url, **options, autocommit=True)
         ((server,),) = driver.execute("SELECT pg_backend_pid()").fetchall()
         if server != driver.info.backend_pid:  # a pooler, in which prepared statements of others may be met
             driver.prepare_threshold = None
@@ -119,17 +121,17 @@ class PostgreSQL(Database):
         lost = isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError | stopped)
         if not lost or any(words in str(cause) for words in _REFUSALS):
             return None
-        self.engine.dispose()  # idle connections are probably lost, too
+        self.close()  # idle connections are probably lost, too
         return _RECONNECT
 
     def _failure(self, cause: Any) -> str:
         reason = str(cause).lower()
         return next((meaning for words, meaning in _MEANINGS.items() if words in reason), "server")
 
-    def _has_tables(self, connection: sa.Connection) -> bool:
+    def _has_tables(self, driver: Any) -> bool:
         # Not to_regclass, which may not see a table that another process created while this one waited for its lock.
         statement = f"SELECT 1 FROM pg_class WHERE relname = '{schema.VERSION_TABLE}' AND pg_table_is_visible(oid)"
-        return connection.exec_driver_sql(statement).scalar() is not None
+        return bool(driver.execute(statement).fetchall())
 
 
 def _rows_of(table: str) -> str:

@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from ..._support.files import from_json
-from ...errors import InvalidInputError, UnreadableDataError
+from ...errors import InvalidInputError, UnreadableDataError, require
 from .records import DecisionRow, Event, EventKind, Verification
 from .storage import CampaignRow, Records
 from .verification import Chain, first_hash
@@ -21,6 +21,7 @@ _KIND, _FORMAT = "sharpe-bandits campaign", 1
 
 def export(campaign: CampaignRow, records: Records, private_key: bytes) -> bytes:
     """The log of a campaign, signed."""
+    require("cryptography", "signed exports", "live")
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -53,6 +54,7 @@ def check_export(content: bytes, public_key: bytes) -> Verification:
     content : the file
     public_key : the signer's public key, as PEM
     """
+    require("cryptography", "signed exports", "live")
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key

@@ -16,12 +16,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
-import sqlalchemy as sa
-
 from ..._support.validation import one_of
 from ...errors import StoreError, UnreadableDataError
 from . import schema
-from .database import Database, driver_of
+from .database import Database
 from .storage import Records
 
 T = TypeVar("T")
@@ -52,7 +50,8 @@ class SQLite(Database):
     begin_read, begin_write = "BEGIN", "BEGIN IMMEDIATE"
     clock = "NULL"  # that of the machine
     in_list, for_update = "IN (SELECT value FROM json_each(?))", ""
-    whole_part = "CAST({} AS INTEGER)"
+    whole_part, serial = "CAST({} AS INTEGER)", "INTEGER"
+    error = sqlite3.Error
 
     def __init__(self, path: str, timeout: float, synchronous: Synchronous, create: bool) -> None:
         one_of("synchronous", synchronous, get_args(Synchronous))
@@ -60,11 +59,11 @@ class SQLite(Database):
         self._checkpointed = 0  # size of the WAL at the last checkpoint
         self._file: tuple[int, int] | None = None
         _check_file(self._path, create)
-        super().__init__(sa.URL.create("sqlite", database=str(self._path)), path, timeout, create)
+        super().__init__(path, timeout, create)
         self._file = _identity(self._path)
 
     def _open(self) -> sqlite3.Connection:
-        driver = sqlite3.connect(self._path, timeout=0, check_same_thread=False)
+        driver = sqlite3.connect(self._path, timeout=0, isolation_level=None, check_same_thread=False)
         for pragma in (f"synchronous={self._synchronous}", "wal_autocheckpoint=0", "journal_size_limit=0"):
             driver.execute(f"PRAGMA {pragma}")
         return driver
@@ -87,7 +86,7 @@ class SQLite(Database):
             driver.execute("ROLLBACK")
 
     def _transaction(
-        self, work: Callable[[sa.Connection], T], begin: str, end: str = "ROLLBACK", *, timeout: float | None = None
+        self, work: Callable[[Any], T], begin: str, end: str = "ROLLBACK", *, timeout: float | None = None
     ) -> T:
         if self._file not in (None, _identity(self._path)):  # what is written to a deleted file is lost
             raise StoreError(
@@ -111,16 +110,12 @@ class SQLite(Database):
             self._checkpointed = 0
         if size < self._checkpointed + _CHECKPOINT:
             return
-        with self.engine.connect() as locking, self.engine.connect() as other:
-            driver = driver_of(locking)
-            try:
-                driver.execute("BEGIN IMMEDIATE")
-                driver_of(other).execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-                self._checkpointed = size
-            except self.errors:  # somebody writes, and a later transaction will do it; what is in the WAL is safe
-                pass
-            finally:
-                self._roll_back(driver)
+        # If somebody writes, a later transaction will do it; what is in the WAL is safe.
+        with suppress(sqlite3.Error), self.connection() as locking, self.connection() as other:
+            locking.execute("BEGIN IMMEDIATE")
+            other.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            self._checkpointed = size
+            locking.execute("ROLLBACK")
 
     def _retry_after(self, cause: Any) -> float | None:
         return random.uniform(*_RETRY) if _code(cause) in (_BUSY, _LOCKED) else None
@@ -128,9 +123,9 @@ class SQLite(Database):
     def _failure(self, cause: Any) -> str:
         return _MEANINGS.get(_code(cause), "file")
 
-    def _has_tables(self, connection: sa.Connection) -> bool:
-        tables = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
-        application = connection.exec_driver_sql("PRAGMA application_id").scalar()
+    def _has_tables(self, driver: Any) -> bool:
+        tables = {name for (name,) in driver.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        ((application,),) = driver.execute("PRAGMA application_id")
         if tables and (schema.VERSION_TABLE not in tables or application != schema.APPLICATION_ID):
             raise UnreadableDataError(
                 f"{self.name} is a database of another application (tables: {', '.join(sorted(tables)[:5])}); choose "
@@ -140,12 +135,12 @@ class SQLite(Database):
 
     def _make(self) -> None:
         application = f"PRAGMA application_id={schema.APPLICATION_ID}"
-        self._transaction(lambda connection: None, "PRAGMA journal_mode=WAL", application)
+        self._transaction(lambda driver: None, "PRAGMA journal_mode=WAL", application)
         super()._make()
 
     def check(self) -> str:
         """What SQLite finds wrong with its file; empty if nothing."""
-        lines = self._transaction(lambda c: driver_of(c).execute("PRAGMA integrity_check").fetchall(), self.begin_read)
+        lines = self._select("PRAGMA integrity_check")
         return "" if lines == [("ok",)] else "; ".join(str(line[0]) for line in lines[:5])
 
 
