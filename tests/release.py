@@ -36,7 +36,6 @@ EXTRAS = {
     "live": 'c = sb.Store("c.db").campaign("a", policy=sb.ScaleFreeUCB(L=1e-5), arms=2); c.tell(c.ask(), 0.01)',
     "serve": SERVE,
     "dask": "import distributed; from sharpe_bandits.cli.commands import cluster",
-    "tearsheet": "import quantstats",
     "examples": "import skfolio.datasets",
 }
 

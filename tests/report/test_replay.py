@@ -6,14 +6,11 @@ import json
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.charts import render_matplotlib
 from sharpe_bandits.report import replay as report
-from sharpe_bandits.returns import statistics
-from tests.returns.market import table, with_dates
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +112,7 @@ def test_ruin_can_be_drawn(tmp_path):
 
 
 def test_settings_of_other_libraries_change_no_figure(tmp_path):
-    """quantstats sets sizes for the whole process, with which figures collapsed."""
+    """Other libraries set sizes for the whole process, with which figures collapsed."""
     import matplotlib
 
     x = np.random.default_rng(3).normal(0.01, 0.05, (40, 2))
@@ -127,20 +124,3 @@ def test_settings_of_other_libraries_change_no_figure(tmp_path):
     assert figures
     for figure in figures:
         assert (tmp_path / "after" / figure).read_bytes() == (tmp_path / "before" / figure).read_bytes()
-
-
-def test_a_tear_sheet(tmp_path, caplog):
-    quantstats = pytest.importorskip("quantstats", reason="pip install 'sharpe-bandits[tearsheet]'")
-    daily = with_dates()
-    found = sb.replay(daily, ["SF-UCB"], runs=3)
-    net = pd.Series(found["SF-UCB"].held.net, index=pd.DatetimeIndex(found.dates))
-    # its numbers are ours
-    own = statistics.annualised(statistics.sharpe(net.to_numpy()), 252)
-    assert quantstats.stats.sharpe(net, periods=252) == pytest.approx(own, rel=1e-9)
-    assert quantstats.stats.max_drawdown(net) == pytest.approx(-found["SF-UCB"].drawdowns.max(), rel=1e-9)
-    found.tear_sheet("SF-UCB", tmp_path / "sheet.html")
-    assert not [record for record in caplog.records if "font" in record.getMessage()]
-    page = (tmp_path / "sheet.html").read_text()
-    assert "SF-UCB, run with the median total return" in page
-    with pytest.raises(sb.errors.InvalidInputError, match="needs the dates of rows"):
-        sb.replay(table(daily.values), ["SF-UCB"], runs=2).tear_sheet("SF-UCB", tmp_path / "none.html")

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import logging
-import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +9,6 @@ import numpy as np
 from .._support.display import Table
 from .._support.names import printable, shorten
 from ..charts.description import DASHES, PALETTE, Axis, Chart, Dash, Figure, Series
-from ..errors import InvalidInputError, require
 from ..returns.dates import in_words
 from ..returns.playing import BEST, EQUAL, LEADER, Player
 from ..returns.replay import Replay
@@ -135,28 +130,3 @@ def timeline(replay: Replay) -> Figure:
     sampled = f" ({_DRAWN:,} of {length:,} rows)" if length > _DRAWN else ""
     title = f"Columns held, in the run with the median total return{sampled}"
     return _figure(replay, title, charts, len(charts) * (0.5 + 0.14 * len(names)))
-
-
-def tear_sheet(replay: Replay, name: str, path: Path, against: str | None) -> None:
-    """Pass a player's net returns to quantstats, which writes its page."""
-    require("quantstats", "a tear sheet", "tearsheet")
-    if replay.dates is None:
-        raise InvalidInputError("a tear sheet needs the dates of rows; give a table with dates, on its recorded rows")
-    import pandas as pd
-    import quantstats
-
-    def returns(player: Player) -> Any:
-        return pd.Series(player.held.net, index=pd.DatetimeIndex(replay.dates), name=player.name)
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    benchmark = None if against is None or against == name else returns(replay[against])
-    fonts = logging.getLogger("matplotlib.font_manager")
-    level = fonts.level
-    with warnings.catch_warnings(), contextlib.ExitStack() as after:
-        warnings.simplefilter("ignore")  # deprecations of pandas in that library
-        after.callback(fonts.setLevel, level)
-        fonts.setLevel(logging.ERROR)  # it requests fonts that few machines have, with a warning for each text
-        quantstats.reports.html(
-            returns(replay[name]), benchmark=benchmark, rf=replay.annual_risk_free, output=str(path),
-            periods_per_year=round(replay.returns.periods_per_year), title=f"{name}, run with the median total return",
-        )  # fmt: skip

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import Any, ClassVar, get_args
 
 import numpy as np
@@ -261,15 +260,6 @@ class Replay(Reported):
         if not columns.size or (columns == ALL).all():
             return "all"
         return " + ".join(self.names[k] for k in columns if k >= 0) or "cash"
-
-    def tear_sheet(self, name: str, path: str | Path, against: str | None = EQUAL) -> None:
-        """Write the quantstats report on a player's run with the median total return to an HTML file.
-
-        The player ``against`` serves as benchmark, if any. Needs quantstats and dates.
-        """
-        from ..report.replay import tear_sheet
-
-        tear_sheet(self, name, Path(path), against)
 
     @property
     def table(self) -> Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -38,8 +37,6 @@ _RUNS = {
 
 def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="folder of the report (out/replay-<file name>)")
-    sheet = "also write the quantstats report on this policy or benchmark"
-    parser.add_argument("--tear-sheet", metavar="POLICY", help=sheet)
     players = parser.add_argument_group("policies")
     add_options(players, replay, _POLICIES)
     full: dict[str, Any] = {"dest": "feedback", "action": "store_const", "const": "full", "default": "bandit"}
@@ -62,9 +59,6 @@ def _replay(options: argparse.Namespace) -> None:
     result = replay(returns, **{**arguments(replay, options), "cost": _costs(options, returns.names)})
     out = options.out or Path("out") / f"replay-{options.file.stem}"
     data.present(result, options, out)
-    if options.tear_sheet is not None:
-        result.tear_sheet(options.tear_sheet, out / "tear_sheet.html")
-        print(f"saved: {out / 'tear_sheet.html'}", file=sys.stderr)
 
 
 def _costs(options: argparse.Namespace, names: Sequence[str]) -> float | dict[str, float]:
