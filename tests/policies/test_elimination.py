@@ -257,3 +257,32 @@ def test_phases_that_cannot_be_played_are_refused(monkeypatch, phases, said):
     ):
         with pytest.raises(sb.errors.InvalidInputError, match=f"mine .*{said}"):
             attempt()
+
+
+def _one_too_many(sums, kept, alive, size, pulls, previous_kept_all, objective, quota):
+    quota[:size] = pulls
+    quota[size - 1] += 1 if previous_kept_all else 0
+
+
+def _below_zero(sums, kept, alive, size, pulls, previous_kept_all, objective, quota):
+    quota[:size] = pulls
+    if previous_kept_all:
+        quota[0], quota[1] = -1, 2 * pulls + 1
+
+
+@pytest.mark.parametrize(("share", "shared"), [(_one_too_many, 51), (_below_zero, 50)])
+@pytest.mark.parametrize("arms", [FIVE.arms, [sb.Normal(m, sd=1.0) for m in range(5)]], ids=["uniform", "normal"])
+def test_pulls_that_are_shared_wrongly_are_refused(monkeypatch, share, shared, arms):
+    """They would write beyond the rounds of the game."""
+    kind = sb.policies.VarianceAwareHalving
+    monkeypatch.setattr(kind, "share", staticmethod(share))
+    monkeypatch.setattr(kind, "phases", lambda self, budget, arms: [(10, arms), (10, 1)])
+    policy, bandit = kind(sb.Mean(), name="mine"), sb.Bandit(arms)
+    said = f"mine shares {shared} pulls in phase 2, which has 50: share"
+    for play in (sb.trace, lambda *game, horizon: sb.simulate(*game, horizon=horizon, runs=20)):
+        with pytest.raises(sb.errors.InvalidInputError, match=said):
+            play(policy, bandit, horizon=100)
+    agent = policy.agent(5, horizon=100)
+    with pytest.raises(sb.errors.InvalidInputError, match=said):
+        for _ in range(50):
+            agent.tell(agent.ask(), 1.0)

@@ -69,7 +69,7 @@ class _Greedy(IndexPolicy):
 class _Unsaid(IndexPolicy):
     """It says nothing."""
 
-    formula = _Greedy.formula
+    formula, objective = _Greedy.formula, None
 
 
 class _Untitled(_Greedy):
@@ -100,7 +100,6 @@ def test_what_is_missing_is_said():
     for thing, said in (
         (_Untitled(), "_Untitled needs a title"),
         (_Unsaid(), "_Unsaid needs a title"),
-        (_Aimless(), "_Aimless needs an objective"),
         (_Constant(), r"bonus, which the formula of _Constant takes, is no parameter; annotate it.* bonus: float"),
         (_Greedy, r"a subclass of Policy is needed.*call it with its parameters, as in _Greedy\(...\)"),
         ("UCB1", "a subclass of Policy is needed, got 'UCB1'"),
@@ -111,5 +110,7 @@ def test_what_is_missing_is_said():
         sb.errors.InvalidInputError, match=r"_Missing takes 'bonus', which is no parameter.* bonus: float"
     ):
         sb.trace(_Missing(), [sb.Uniform(0, 1), sb.Uniform(0, 2)], horizon=9)
+    with pytest.raises(sb.errors.InvalidInputError, match="_Aimless does not say what it maximises; add an objective"):
+        _Aimless()
     with pytest.raises(AssertionError, match="a subclass of Arm is needed, got 3"):
         check_arm(3)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .formulas import decide_on, noise, value
-from .game import LANES, keep_pulls
+from .game import LANES, give_up, keep_pulls
 from .memory import words, zeros
 from .rewards import UNIFORM, fill, recorded, uniform_reward
 from .state import Sums, anchor_of
@@ -220,8 +220,12 @@ def end_phase(sums, kept, alive, size, keep, wanted, taken, objective, ranked, p
 
 
 def share_pulls(formulas, sums, kept, alive, size, pulls, previous_kept_all, quota):
-    """The policy's :func:`~sharpe_bandits.play.formulas.share`."""
+    """The policy's :func:`~sharpe_bandits.play.formulas.share`; returns whether it shares as many pulls as there are."""
     formulas.share(sums, kept, alive, size, pulls, previous_kept_all, formulas.objective, quota)
+    total, least = 0, 0
+    for p in range(size):
+        total, least = total + quota[p], min(least, quota[p])
+    return total == pulls * size and least == 0
 
 
 def decide(formulas, sums, kept, alive, size, keep, wanted, taken, ranked, places):
@@ -296,7 +300,9 @@ def play_phases(game, phases, rewards, formulas, out):
                 for i in range(count_arms):
                     count[i] = done[k, i]
                 sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
-                share_pulls(formulas, sums, kept[k], alive[k], size, quota, previous_kept_all, quotas[k])
+                if not share_pulls(formulas, sums, kept[k], alive[k], size, quota, previous_kept_all, quotas[k]):
+                    give_up(out.status, numbers[block + k], 0, phase, quotas[k, :size].sum())
+                    return
                 if fresh:
                     kept[k] = 0.0
                 for p in range(size):

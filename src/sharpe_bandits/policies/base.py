@@ -40,7 +40,7 @@ NO_FORGETTING = (0, 1.0)
 
 
 class _PolicyType(type):
-    """Policies that are made without a parameter say which, and give a value."""
+    """Policies that are made without a parameter, or without an objective, say how to give one."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         parameters = cls.__signature__.parameters
@@ -49,7 +49,13 @@ class _PolicyType(type):
         own = [p for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
         if missing := [p.name for p in own[len(args) :] if p.default is p.empty and p.name not in kwargs]:
             raise needs(cls.__name__, missing)
-        return super().__call__(*args, **kwargs)
+        policy = super().__call__(*args, **kwargs)
+        if not hasattr(policy, "objective"):
+            raise InvalidInputError(
+                f"{cls.__name__} does not say what it maximises; add an objective to the class, as in "
+                "objective = sb.objectives.Mean(), or objective = None if it is unknown"
+            )
+        return policy
 
     @property
     def __signature__(cls) -> inspect.Signature:

@@ -82,7 +82,6 @@ class PolicyContract:
         require(policy.name, f"{policy!r} has no name")
         for what in ("title", "citation", "__doc__"):
             require(getattr(kind, what), f"{kind.__name__} needs a {what.strip('_')}")
-        require(hasattr(policy, "objective"), f"{kind.__name__} needs an objective, None if it is unknown")
         if isinstance(policy, IndexPolicy):
             check_parameters(policy)
         goal = policy.objective

@@ -13,7 +13,7 @@ from ...play import elimination, formulas
 from ...play import state as arm_state
 from ...policies.base import EliminationPolicy
 from ...simulation.compiler import specialise
-from ...simulation.families.phases import phase_formulas
+from ...simulation.families.phases import phase_formulas, shared_wrongly
 from .base import Agent, restore, saved
 
 
@@ -128,7 +128,8 @@ class EliminationAgent(Agent):
             return
         quota = np.zeros(keep, np.int64)
         pulls = self._phases[self._phase][0]
-        self._share(self._formulas, self._state.sums, kept, alive, keep, pulls, kept_all, quota)
+        if not self._share(self._formulas, self._state.sums, kept, alive, keep, pulls, kept_all, quota):
+            raise shared_wrongly(self._rule, self._phase, pulls * keep, int(quota.sum()))
         self._due[self._alive] = quota
         if self._now is not self._state:
             arm_state.reset(self._now)

@@ -10,7 +10,7 @@ from ..._support.call_tree import call_tree, mentions
 from ...errors import InvalidInputError
 from ...objectives import Mean
 from ...play import elimination, formulas
-from ...play.game import Game
+from ...play.game import Game, Status
 from ...play.statistics import layout_for
 from ...policies.base import EliminationPolicy
 from ..compiler import specialise
@@ -49,13 +49,26 @@ class PhasesFamily(Family):
         keep = np.array([stay for _, stay in phases], np.int64)
         rewards = source_of(spec, rewards_of(spec, chunk.numbers))
         play_phases, formulas = spec.kernels
+        out = outputs_of(spec, chunk)
         play_phases(
             Game(chunk.numbers, spec.horizon, 0),
             elimination.Phases(quotas, keep, not policy.keeps_samples, spec.environment.clock == "rounds"),
             rewards,
             formulas,
-            outputs_of(spec, chunk),
+            out,
         )
+        status = Status(*out.status.tolist())
+        if status.failed:
+            size = keep[status.t - 1] if status.t else spec.environment.K
+            raise shared_wrongly(policy, status.t, int(quotas[status.t] * size), status.pulls)
+
+
+def shared_wrongly(policy: EliminationPolicy, phase: int, due: int, shared: int) -> InvalidInputError:
+    """The error of a policy whose ``share`` does not hand out the pulls of a phase."""
+    return InvalidInputError(
+        f"{policy.name} shares {shared} pulls in phase {phase + 1}, which has {due}: share() must write whole numbers of "
+        "at least 0 to quota, which add up to pulls times the number of undecided arms"
+    )
 
 
 def _policy(spec: Spec) -> EliminationPolicy:
