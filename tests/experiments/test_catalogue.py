@@ -53,8 +53,3 @@ def test_signatures():
     assert entries["UniformSampling"].signature().startswith("objective")
     assert catalogue.kinds(Arm)["TruncatedNormal"].signature() == "mean, variance, low, high"
     assert catalogue.kinds(Objective)["MeanVariance"].signature() == "rho = 1.0"
-
-
-def test_markup_becomes_plain_signs():
-    assert catalogue.without_markup(r":math:`\mu^2 / (L + \sigma^2)`, ``x``") == "μ² / (L + σ²), x"
-    assert catalogue.without_markup(r"\lceil n \rceil, \sqrt{2 \ln N}") == "⌈ n ⌉, √(2 ln N)"

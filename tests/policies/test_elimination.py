@@ -283,6 +283,8 @@ def test_pulls_that_are_shared_wrongly_are_refused(monkeypatch, share, shared, a
         with pytest.raises(sb.errors.InvalidInputError, match=said):
             play(policy, bandit, horizon=100)
     agent = policy.agent(5, horizon=100)
+    for _ in range(49):
+        agent.tell(agent.ask(), 1.0)
+    last = agent.ask()
     with pytest.raises(sb.errors.InvalidInputError, match=said):
-        for _ in range(50):
-            agent.tell(agent.ask(), 1.0)
+        agent.tell(last, 1.0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-import unicodedata
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -14,20 +13,6 @@ from ..policies.base import PAPER
 
 #: Kinds that can be created only in code, not in a description.
 _NOT_DESCRIBED = {"CustomPolicy", "Scipy"}
-
-#: LaTeX symbols of docstrings and how a terminal shows them; other words are Greek letters or functions.
-_SIGNS = {"lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋", "sim": "~"}
-_PLAIN = (
-    (r":(?:math|class):`([^`]*)`", r"\1"),
-    (r"``", ""),
-    (r"\\bar ([XV])", "\\1\u0304"),
-    (r"\\overline\{\\log\}", "log\u0304"),
-    (r"\\sqrt\{((?:[^{}]|\{[^{}]*\})*)\}", r"√(\1)"),
-    (r"\\mathrm\{(\w+)\}", r"\1"),
-    (r"\\sum_\{([^}]*)\}\^\{?(\w+)\}?", r"Σ_{\1..\2}"),
-    (r"\\[,!;]", ""),
-    (r"\^2", "²"),
-)
 
 
 @dataclass(frozen=True)
@@ -59,23 +44,9 @@ def kinds(base: Any) -> dict[str, Kind]:
     return {kind: _entry(kind, cls) for kind, cls in sorted(base.kinds.items()) if kind not in _NOT_DESCRIBED}
 
 
-def without_markup(text: str) -> str:
-    """The text of a docstring without markup."""
-    for pattern, replacement in _PLAIN:
-        text = re.sub(pattern, replacement, text)
-    return re.sub(r"\\([A-Za-z]+)", lambda word: _SIGNS.get(word[1]) or _letter(word[1]), text)
-
-
-def _letter(name: str) -> str:
-    size = "CAPITAL" if name[0].isupper() else "SMALL"
-    try:
-        return unicodedata.lookup(f"GREEK {size} LETTER {name.upper()}")
-    except KeyError:
-        return name
-
-
 @cache
 def _entry(kind: str, cls: Any) -> Kind:
     parameters = tuple(p for p in inspect.signature(cls).parameters.values() if p.kind is not p.VAR_POSITIONAL)
-    summary = without_markup(inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " "))
+    first = " ".join((cls.__doc__ or "").split("\n\n")[0].split())
+    summary = re.sub(r":class:`([^`]*)`|``", r"\1", first)  # without markup
     return Kind(kind, cls, parameters, summary, getattr(cls, "citation", "").replace(PAPER, "the paper"))

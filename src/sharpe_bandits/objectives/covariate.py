@@ -117,8 +117,8 @@ class Adjusted(_WithCovariate):
 
 
 class InformationRatio(_WithCovariate):
-    r"""Information ratio with a regulariser: mean over standard deviation of what an arm pays beyond the covariate of
-    the round, :math:`E[X - Z]/(L + \mathrm{sd}(X - Z))`, where the covariate is the return of a benchmark.
+    """Information ratio with a regulariser: mean over standard deviation of what an arm pays beyond the covariate of
+    the round, E[X - Z]/(L + sd(X - Z)), where the covariate is the return of a benchmark.
 
     Examples
     --------

@@ -15,8 +15,8 @@ LEFT = 1e-9
 
 
 class LogGrowth(Objective):
-    r"""Expected growth rate of wealth, :math:`E \ln(1 + fX)`, if a fraction f of it is staked in every round (Kelly,
-    1956). Rewards are returns: 0.01 is a gain of 1%.
+    """Expected growth rate of wealth, E ln(1 + fX), if a fraction f of it is staked in every round (Kelly, 1956).
+    Rewards are returns: 0.01 is a gain of 1%.
 
     A reward of :math:`-1/f` or less is ruin; it counts as if a billionth of wealth were left.
 

@@ -12,7 +12,7 @@ from .ratios import SMALLEST
 
 
 class Variance(Objective):
-    r"""Variance, :math:`\sigma^2`: the most volatile arm is best (paper, section 3).
+    """Variance, σ²: the most volatile arm is best (paper, section 3).
 
     Examples
     --------
@@ -31,7 +31,7 @@ class Variance(Objective):
 
 
 class MeanVariance(Objective):
-    r"""Mean-variance, :math:`\rho\mu - \sigma^2`, which GRA-UCB and MVTS optimise; ``rho`` is the risk tolerance.
+    """Mean-variance, ρμ - σ², which GRA-UCB and MVTS optimise; ``rho`` is the risk tolerance.
 
     Examples
     --------
@@ -52,8 +52,8 @@ class MeanVariance(Objective):
 
 
 class MeanRisk(Objective):
-    r"""Mean less risk, :math:`\mu - a\sigma`, in the unit of rewards; ``aversion`` is :math:`a`, the mean that one unit
-    of standard deviation is worth.
+    """Mean less risk, μ - aσ, in the unit of rewards; ``aversion`` is a, the mean that one unit of standard deviation
+    is worth.
 
     Unlike a ratio, it never rewards risk: use it where means may all be negative, as those of costs are.
 
@@ -77,7 +77,7 @@ class MeanRisk(Objective):
 
 
 class Mean(Objective):
-    r"""Mean, :math:`\mu`, the objective of classical bandits.
+    """Mean, μ, the objective of classical bandits.
 
     Examples
     --------

@@ -11,8 +11,8 @@ from .base import Objective
 
 
 class Omega(Objective):
-    r"""Omega ratio with a regulariser, :math:`1 + (\mu - \tau)/(L + E[(\tau - X)_+])`; with L = 0 expected gains over
-    expected losses, both relative to the threshold :math:`\tau` (Keating & Shadwick, 2002).
+    """Omega ratio with a regulariser, 1 + (μ - τ)/(L + E[(τ - X)_+]); with L = 0 expected gains over expected losses,
+    both relative to the threshold τ (Keating & Shadwick, 2002).
 
     ``L`` has the unit of rewards.
 

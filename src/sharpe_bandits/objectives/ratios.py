@@ -57,7 +57,7 @@ def usual_regulariser(variances: Any) -> float:
 
 
 class RSSR(_SharpeFamily):
-    r"""Regularised squared Sharpe ratio, :math:`\gamma^2 = (\mu - r)^2 / (L + \sigma^2)`; the paper's main objective.
+    r"""Regularised squared Sharpe ratio, γ² = (μ - r)² / (L + σ²); the paper's main objective.
 
     With ``signed=True`` the square keeps the sign of :math:`\mu - r`, so that a losing arm is not mistaken for a good
     one: use it if means can be below the risk-free rate.
@@ -98,7 +98,7 @@ class RSSR(_SharpeFamily):
 
 
 class Sharpe(_WithSharpesL):
-    r"""Sharpe ratio with a regulariser, :math:`\gamma = (\mu - r) / (L + \sigma)` (paper, eq. 1).
+    """Sharpe ratio with a regulariser, γ = (μ - r) / (L + σ) (paper, eq. 1).
 
     Examples
     --------
@@ -121,8 +121,8 @@ class Sharpe(_WithSharpesL):
 
 
 class IsraelsenSharpe(_WithSharpesL):
-    r"""Israelsen's modified Sharpe ratio (2005): :math:`(\mu - r)/(L + \sigma)` for means above the risk-free rate, and
-    :math:`(\mu - r)(L + \sigma)` for means below it, so that risk never raises it.
+    """Israelsen's modified Sharpe ratio (2005): (μ - r)/(L + σ) for means above the risk-free rate, and (μ - r)(L + σ)
+    for means below it, so that risk never raises it.
 
     It is no default: below the rate it has another unit than above it, so that policies depend on the unit of rewards,
     and a large certain loss can beat a small risky one. :class:`MeanRisk` has neither problem.
@@ -150,7 +150,7 @@ class IsraelsenSharpe(_WithSharpesL):
 
 
 class SharpeLike(_SharpeFamily):
-    r"""The paper's SR-like ratio, :math:`\beta = (\mu - r) / (L + \sigma^2)` (section 2).
+    """The paper's SR-like ratio, β = (μ - r) / (L + σ²) (section 2).
 
     Examples
     --------

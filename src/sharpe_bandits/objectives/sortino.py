@@ -11,8 +11,8 @@ from .base import Objective
 
 
 class Sortino(Objective):
-    r"""Sortino ratio with a regulariser, :math:`(\mu - \tau)/\sqrt{L + E[(\tau - X)_+^2]}`: only shortfalls below the
-    target :math:`\tau` count as risk.
+    """Sortino ratio with a regulariser, (μ - τ)/√(L + E[(τ - X)_+²]): only shortfalls below the target τ count as
+    risk.
 
     Examples
     --------

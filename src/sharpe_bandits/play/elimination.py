@@ -220,7 +220,7 @@ def end_phase(sums, kept, alive, size, keep, wanted, taken, objective, ranked, p
 
 
 def share_pulls(formulas, sums, kept, alive, size, pulls, previous_kept_all, quota):
-    """The policy's :func:`~sharpe_bandits.play.formulas.share`; returns whether it shares as many pulls as there are."""
+    """The policy's :func:`~sharpe_bandits.play.formulas.share`; returns whether all pulls are shared."""
     formulas.share(sums, kept, alive, size, pulls, previous_kept_all, formulas.objective, quota)
     total, least = 0, 0
     for p in range(size):

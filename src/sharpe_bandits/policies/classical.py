@@ -16,7 +16,7 @@ from .base import IndexPolicy
 
 
 class UCB1(IndexPolicy):
-    r"""UCB1 on the mean: :math:`\bar X + \sqrt{2 \ln N / s}`."""
+    """UCB1 on the mean: X̄ + √(2 ln N / s)."""
 
     title = "UCB1"
     citation = "Auer, Cesa-Bianchi & Fischer, Finite-time Analysis of the Multiarmed Bandit Problem, 2002"

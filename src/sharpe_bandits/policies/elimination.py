@@ -75,8 +75,8 @@ class _Rejects(EliminationPolicy):
 
 
 class SequentialHalving(_Halving, _OnObjective):
-    r"""Sequential halving: :math:`\lceil\log_2(K/m)\rceil` phases, each with the same share of the budget, divided
-    equally among the remaining arms A; the best :math:`\max(m, \lceil|A|/2\rceil)` stay.
+    r"""Sequential halving: ⌈log₂(K/m)⌉ phases, each with the same share of the budget, divided equally among the
+    remaining arms A; the best max(m, ⌈|A|/2⌉) stay.
 
     For the best arm (m = 1) that is :math:`\lfloor n/(|A|\lceil\log_2 K\rceil)\rfloor` pulls per remaining arm in a
     phase.
@@ -171,9 +171,8 @@ class SHSR(_Halving, _OnRSSR):
 
 
 class SuccessiveRejects(_Rejects, _OnObjective):
-    r"""Successive rejects: after phase k every remaining arm has
-    :math:`t_k = \lceil (n-K) / (\overline{\log} K\,(K+1-k)) \rceil` pulls, where
-    :math:`\overline{\log} K = 1/2 + \sum_{i=2}^{K} 1/i`; the worst arm is dropped. All samples are kept.
+    """Successive rejects: after phase k every remaining arm has ⌈(n-K) / (c (K+1-k))⌉ pulls, where
+    c = 1/2 + Σ_{i=2..K} 1/i; the worst arm is dropped. All samples are kept.
 
     Examples
     --------
@@ -248,7 +247,7 @@ class SuRSR(_Rejects, _OnRSSR):
 
 
 class UniformSampling(_OnObjective, _TopM):
-    r"""Uniform sampling: :math:`\lfloor n/K \rfloor` pulls per arm, then the m best estimates (by default the best).
+    """Uniform sampling: ⌊n/K⌋ pulls per arm, then the m best estimates (by default the best).
 
     Examples
     --------

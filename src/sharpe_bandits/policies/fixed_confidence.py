@@ -40,8 +40,8 @@ def estimate_and_noise(root: Root) -> tuple[Callable[..., Any], Callable[..., An
 
 
 class LUCB(OnObjective, FixedConfidencePolicy):
-    r"""LUCB: plays the arm with the best root h of the objective and its challenger in turn, until the confidence
-    bound on their difference excludes 0. By default that is signed RSSR: :math:`h = (\bar X - r)/\sqrt{L + \bar V}`.
+    r"""LUCB: plays the arm with the best root h of the objective and its challenger in turn, until the confidence bound
+    on their difference excludes 0. By default that is signed RSSR: h = (X̄ - r)/√(L + V̄).
 
     With s pulls, m = 32, kurtosis :math:`\kappa` and the plug-in variance :math:`\hat W` of h's influence function,
     every arm has the squared error :math:`w = (1 + m/s) (1 + 4\kappa/s) \hat W / s`. The policy stops when every arm

@@ -55,9 +55,7 @@ def modified_authors(arm: ArmRecord, t: int, L: float) -> float:
 
 
 class ThompsonSampling(IndexPolicy):
-    r"""Gaussian Thompson sampling on the mean: :math:`\theta \sim N(\bar X, \sigma_0^2/(s+1))`, with known
-    ``variance``.
-    """
+    """Gaussian Thompson sampling on the mean: θ ~ N(X̄, σ₀²/(s+1)), with known ``variance``."""
 
     title = "Thompson sampling"
     citation = "Agrawal & Goyal, Further Optimal Regret Bounds for Thompson Sampling, 2013"
@@ -72,7 +70,7 @@ class ThompsonSampling(IndexPolicy):
 
 
 class MTS(IndexPolicy):
-    r"""MTS: Thompson sampling on the mean alone, :math:`\theta \sim N(\bar X, 1/s)`."""
+    """MTS: Thompson sampling on the mean alone, θ ~ N(X̄, 1/s)."""
 
     title = "MTS"
     citation = f"{_ZHU_TAN}, MTS"
@@ -89,9 +87,8 @@ class _DrawsVariance(IndexPolicy):
 
 
 class VTS(_DrawsVariance):
-    r"""VTS: Thompson sampling for the smallest variance, argmax of :math:`-1/\tau`; with ``largest``, as in
-    "Variance-Optimal Arm Selection" (arXiv:2505.11985), for the largest variance, argmax of :math:`1/\tau`.
-    """
+    """VTS: Thompson sampling for the smallest variance, argmax of -1/τ; with ``largest``, as in "Variance-Optimal Arm
+    Selection" (arXiv:2505.11985), for the largest variance, argmax of 1/τ."""
 
     title = "VTS"
     citation = f"{_ZHU_TAN}, VTS"
@@ -108,7 +105,7 @@ class VTS(_DrawsVariance):
 
 
 class MVTS(_DrawsVariance):
-    r"""MVTS on the mean-variance: argmax of :math:`\rho\theta - 1/\tau`."""
+    """MVTS on the mean-variance: argmax of ρθ - 1/τ."""
 
     title = "MVTS"
     citation = f"{_ZHU_TAN}; {PAPER}, eq. 4"
@@ -153,7 +150,7 @@ class ModifiedMVTS(_OnRSSR):
 
 
 class NormalGammaTS(_OnRSSR):
-    r"""Normal-gamma Thompson sampling on RSSR: :math:`\theta \sim N(\bar X, 1/(s\tau))`.
+    r"""Normal-gamma Thompson sampling on RSSR: θ ~ N(X̄, 1/(sτ)).
 
     Argmax of :math:`\theta^2/(L+1/\tau)`. The square loses the sign: if means can be below 0, it may lock in to losing
     arms (see docs/evidence/scale-free.md).
@@ -170,7 +167,7 @@ class NormalGammaTS(_OnRSSR):
 
 
 class SRTS(_DrawsVariance):
-    r"""SRTS as published: argmax of :math:`\theta / (L_0 + \rho/\tau)`, sampled as in :class:`MVTS`.
+    r"""SRTS as published: argmax of θ / (L₀ + ρ/τ), sampled as in :class:`MVTS`.
 
     For normal rewards it tends to :math:`\mu/(L_0 + \rho\sigma^2)`, SR-like with the regulariser :math:`L_0/\rho`. Its
     prior and the unit variance of :math:`\theta` have a scale: on small rewards it explores all arms equally, on large

@@ -138,7 +138,7 @@ class UCBRSSR(_UCBSharpe):
 
 
 class UCBSRLike(_UCBSharpe):
-    r"""UCB-SR-like, with the first term :math:`\bar X / D` of the theorem (the equation prints :math:`\bar X/\bar V`).
+    r"""UCB-SR-like, with the first term X̄ / D of the theorem (the equation prints X̄/V̄).
 
     .. math:: \frac{\bar X}{D} + \frac{(\bar V + \bar X + 2\epsilon + L)\,\epsilon}{D\,(D - 3\epsilon)}
 

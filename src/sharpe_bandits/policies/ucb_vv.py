@@ -6,7 +6,7 @@ from .base import PAPER, IndexPolicy
 
 
 class UCBVV(IndexPolicy):
-    r"""UCB-VV: :math:`\bar V_i + \epsilon_i`, :math:`\epsilon_i = \sqrt{2 \ln N / s_i}`, on the variance."""
+    """UCB-VV: V̄_i + ε_i, ε_i = √(2 ln N / s_i), on the variance."""
 
     title = "UCB-VV"
     citation = f"{PAPER}, appendix A, Algorithm UCB-VV"

@@ -66,8 +66,8 @@ class PhasesFamily(Family):
 def shared_wrongly(policy: EliminationPolicy, phase: int, due: int, shared: int) -> InvalidInputError:
     """The error of a policy whose ``share`` does not hand out the pulls of a phase."""
     return InvalidInputError(
-        f"{policy.name} shares {shared} pulls in phase {phase + 1}, which has {due}: share() must write whole numbers of "
-        "at least 0 to quota, which add up to pulls times the number of undecided arms"
+        f"{policy.name} shares {shared} pulls in phase {phase + 1}, which has {due}: share() must write whole "
+        "numbers of at least 0 to quota, which add up to pulls times the number of undecided arms"
     )
 
 
