@@ -44,5 +44,7 @@ def test_it_prints_and_saves_what_the_library_computes(tmp_path, monkeypatch, ca
     for d in found.differences:
         assert f"{d.first} − {d.second}" in words
     assert "saved: mine/comparison.html" in words
+    assert main(["compare", "funds.csv", *read, "--aversion", "2"]) == 2
+    assert "--aversion 2.0 is for 'mean-risk', by which costs are judged, not for 'sharpe'" in capsys.readouterr().err
     assert main(["compare", "funds.csv", *read, "--against", "south"]) == 2
     assert "no column is called 'south'" in capsys.readouterr().err

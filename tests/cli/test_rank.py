@@ -119,7 +119,7 @@ def test_kind_and_year_are_never_guessed(file, capsys, missing):
     at = without.index(missing)
     del without[at : at + 2]
     assert main(["rank", "funds.csv", *without]) == 2
-    assert f"rank needs {missing}, as in" in capsys.readouterr().err
+    assert f"arguments are required: {missing}, as in" in capsys.readouterr().err
 
 
 def test_a_damaged_file_is_told(tmp_path, capsys):

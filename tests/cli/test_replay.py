@@ -92,8 +92,9 @@ def test_by_default_it_plays_the_usual_policies_into_out(file, capsys):
         (["--cost", "2"], "cost must be a share of wealth"),
         (["--columns", "east"], "there is only 'east'; give at least two"),
         (["--runs", "0"], "runs must be a whole number at least 2, got 0"),
+        (["--aversion", "2"], "--aversion 2.0 is for 'mean-risk', by which costs are judged, not for 'sharpe'"),
     ],
-    ids=["name", "elimination", "cost", "one", "runs"],
+    ids=["name", "elimination", "cost", "one", "runs", "aversion"],
 )
 def test_mistakes_are_told_on_one_line_and_nothing_is_written(file, capsys, arguments, words):
     assert main(["replay", "desks.csv", *READ, *arguments]) == 2

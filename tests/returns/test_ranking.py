@@ -203,7 +203,7 @@ def test_it_prints_itself_with_scale_and_convention(ranked):
         ),
         ({"by": "sharp"}, "got 'sharp': did you mean 'sharpe'?"),
         ({"L": 1e-5}, "L=1e-05 is for by='rssr'; pass that too, or leave it out"),
-        ({"aversion": 2}, "aversion=2 is for by='mean-risk'; pass that too, or leave it out"),
+        ({"aversion": 2}, "aversion=2 is for 'mean-risk', by which costs are judged, not for 'sharpe'; leave it out"),
         ({"confidence": 95}, "confidence must lie strictly between 0 and 1, got 95"),
         ({"replications": 1}, "replications must be a whole number at least 2, got 1"),
         ({"block": 0}, "must be from 1 to the 250 rows, got 0"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import difflib
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +11,7 @@ from inspect import signature
 from typing import Any, Literal, NoReturn, get_args, get_origin
 
 from .._support.files import to_json
-from ..errors import InvalidInputError
+from ..errors import InvalidInputError, meant
 
 #: An option as Python writes it: missing='drop', columns=['A', 'B'], scale=0.01, columns=
 _KEYWORD = re.compile(
@@ -20,10 +19,6 @@ _KEYWORD = re.compile(
 )
 #: The name of an option as Python writes it: periods_per_year, or the first word of "seed must be ..."
 _NAME = re.compile(r"(?<!-)\b([a-z]+(?:_[a-z]+)+|^\w+(?= must be ))\b(?!=)()")
-
-
-class UsageError(InvalidInputError):
-    """A command, option or value that does not exist, or a missing one."""
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -63,38 +58,20 @@ class Parser(argparse.ArgumentParser):
             self.description = f"{self.description}\n\nexample:\n  {self.example}"
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(self._in_words(message))
-
-    def _in_words(self, message: str) -> str:
-        choice = re.fullmatch(r"argument (\S+): invalid choice: (.*) \(choose from (.*)\)", message, re.DOTALL)
-        if choice is not None:
-            what, value, choices = choice[1], ast.literal_eval(choice[2]), re.findall(r"'([^']*)'", choice[3])
-            if what in ("command", "action"):
-                return f"no {what} is called {value!r}{_similar(value, choices)} (see {self.prog} --help)"
-            return f"{what} is one of {', '.join(choices)}, got {value!r}{_similar(value, choices)}"
-        needed = re.fullmatch(r"the following arguments are required: (.*)", message)
-        if needed is not None:
-            sample = f", as in: {self.example}" if self.example else f"; see {self.prog} --help"
-            return f"{self.prog.partition(' ')[2] or 'it'} needs {' and '.join(needed[1].rsplit(', ', 1))}{sample}"
-        value = re.fullmatch(r"argument (\S+): invalid (\w+) value: (.*)", message)
-        if value is not None:
-            kind = {"int": "a whole number", "float": "a number"}.get(value[2], f"a {value[2]}")
-            return f"{value[1].split('/')[-1]} takes {kind}, got {value[3]}"
-        return f"{message.removeprefix('argument ')}; see {self.prog} --help"
+        choice = re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message, re.DOTALL)
+        near = meant(choice[1], choice[2].replace("'", "").split(", ")) if choice else ""
+        sample = f", as in: {self.example}" if self.example and "required" in message else f"; see {self.prog} --help"
+        raise InvalidInputError(f"{message}{near}{sample}")
 
     def check_options(self, words: Iterable[str]) -> None:
         """Raise for the first option that the command does not have, before missing ones are reported."""
+        options = [name for name in self._option_string_actions if name.startswith("--")]
         for word in words:
             name = word.partition("=")[0]
-            if re.match("--[A-Za-z]", name) and not any(o.startswith(name) for o in self._option_string_actions):
-                self.refuse([name])
-
-    def refuse(self, extra: Sequence[str]) -> NoReturn:
-        """Raise for arguments that the command does not have."""
-        first = extra[0].partition("=")[0]
-        options = [name for name in self._option_string_actions if name.startswith("--")]
-        kind = "option" if first.startswith("-") else "argument"
-        raise UsageError(f"{self.prog} has no {kind} {first}{_similar(first, options)} (see {self.prog} --help)")
+            if re.match("--[A-Za-z]", name) and not any(option.startswith(name) for option in options):
+                raise InvalidInputError(
+                    f"{self.prog} has no option {name}{meant(name, options)} (see {self.prog} --help)"
+                )
 
     def command(self, words: Sequence[str]) -> Parser:
         """The parser of the command that these words name; itself if they name none."""
@@ -123,11 +100,6 @@ class Parser(argparse.ArgumentParser):
             return option
         words = [str(word).replace("\t", "tab") for word in (value if isinstance(value, (list, tuple)) else [value])]
         return f"{option} {shlex.join(words)}"
-
-
-def _similar(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f": did you mean {near[0]}?" if near else ""
 
 
 def add_options(

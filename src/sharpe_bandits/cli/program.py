@@ -72,9 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.print_help()
             return 0
         command.check_options(words)
-        _, extra = parser.parse_known_args(words, options)
-        if extra:
-            command.refuse(extra)
+        parser.parse_args(words, options)
         return int(options.do(options) or 0)
     except SharpeBanditsError as error:
         print(f"sharpe-bandits: {command.spelled(str(error))}", file=sys.stderr)

@@ -24,7 +24,7 @@ from ..results.metrics import in_digits
 from ..returns.resampling import LEAST_FOR_BLOCKS, block_length, check_block, resampled_rows
 from ..returns.statistics import se_of_mean
 from ..returns.table import table_of
-from ..returns.yardstick import Criterion, CriterionName, criterion
+from ..returns.yardstick import Criterion, CriterionName, check_aversion, criterion
 
 VOLATILITY, PERIODS = 0.15, 252.0
 _RATIO = "annualised Sharpe ratio"
@@ -481,6 +481,7 @@ def _judged(
 ) -> tuple[Objective, Criterion]:
     if isinstance(by, Objective):
         return by, Criterion(repr(by), by)
+    check_aversion(aversion, by)
     measure = criterion(by, usual_regulariser(min(arm.variance for arm in arms)) if L is None else positive("L", L),
                        aversion, periods, costs)  # fmt: skip
     if by == "sharpe" and L is not None:

@@ -30,7 +30,7 @@ from .measures import Measure, measures
 from .ranked import Ranked, Ranking
 from .resampling import LEAST_FOR_BLOCKS, block_length, check_block, counts_of, resampled_moments, resampled_paths
 from .table import ANNUAL_OR_PER_PERIOD, Returns, read_returns, table_of
-from .yardstick import Criterion, CriterionName, Yardstick, criterion
+from .yardstick import Criterion, CriterionName, Yardstick, check_aversion, criterion
 
 #: Blocks of rows for the probability of backtest overfitting.
 CSCV_BLOCKS = 16
@@ -113,9 +113,9 @@ def rank(
     costs = returns.costs
     own = by if isinstance(by, Objective) else None
     name = "own" if own else one_of("by", by or ("mean-risk" if costs else "sharpe"), get_args(CriterionName))
-    for option, value, of in (("L", L, "rssr"), ("aversion", aversion if aversion != 1 else None, "mean-risk")):
-        if value is not None and name != of:
-            raise InvalidInputError(f"{option}={value!r} is for by={of!r}; pass that too, or leave it out")
+    if L is not None and name != "rssr":
+        raise InvalidInputError(f"L={L!r} is for by='rssr'; pass that too, or leave it out")
+    check_aversion(aversion, name)
     not_negative("aversion", aversion)
     rate = returns.rate(annual_risk_free, risk_free_per_period)
     confidence = inside("confidence", confidence)

@@ -53,6 +53,7 @@ class Yardstick:
             raise InvalidInputError(
                 "by='sharpe' rewards risk where every mean is below 0, as for costs; pass by='mean-risk'"
             )
+        check_aversion(aversion, by)
         risk = not_negative("aversion", aversion) if by == "mean-risk" else None
         return cls(rate, risk, returns.periods_per_year, costs, returns.active)
 
@@ -110,6 +111,14 @@ class Criterion(NamedTuple):
     name: str
     objective: Objective
     factor: float = 1.0
+
+
+def check_aversion(aversion: Any, by: str) -> None:
+    """Raise if an aversion is given to a criterion that has none."""
+    if aversion != 1 and by != "mean-risk":
+        raise InvalidInputError(
+            f"aversion={aversion!r} is for 'mean-risk', by which costs are judged, not for {by!r}; leave it out"
+        )
 
 
 def criterion(name: str, L: float, aversion: float, periods_per_year: float, costs: bool = False) -> Criterion:

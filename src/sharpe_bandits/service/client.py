@@ -448,8 +448,8 @@ class RemoteCampaign(CampaignInterface):
         body = {"records": items, "history": records[0].by == Decider.HISTORY}
         return self._decisions("POST", "/records", body)
 
-    def decision(self, number: int) -> Decision:
-        return _from_plain(Decision, self._request("GET", f"/decisions/{number_of(number)}"))
+    def decision(self, number: int | str) -> Decision:
+        return _from_plain(Decision, self._request("GET", f"/decisions/{number_of(self._number(number))}"))
 
     def pending(self, count: int = 100) -> list[Decision]:
         return self._decisions("GET", f"/pending?count={whole('count', count, 1, MAX_BATCH)}")

@@ -37,7 +37,8 @@ _RULES = ("mode", "share", "control", "fallback", "bounds", "guardrails", "webho
 #: Arguments that several actions have, by name.
 _SHARED: dict[str, dict[str, Any]] = {
     "arm": {},
-    "number": {"type": int, "help": "number of the decision"},
+    "decision": {"help": "number of the decision, or its key"},
+    "--by-key": {"action": "store_true", "help": "read a number as a key"},
     "reward": {"type": float},
     "--module": {"action": "append", "default": [], "metavar": "MODULE",
                  "help": "Python module that defines a custom policy, imported first (none)"},
@@ -67,10 +68,8 @@ def add(campaign: argparse.ArgumentParser) -> None:
     ask.add_argument("--worker", help="name of the worker that asks (host and process)")
     _add_columns(ask, CIRCUMSTANCES)
 
-    tell = add_action(actions, "tell", "record the reward of a decision", _tell)
-    tell.add_argument("number", help="number of the decision, or its key")
-    tell.add_argument("reward", type=float)
-    tell.add_argument("--by-key", action="store_true", help="read a number as a key")
+    which = ("decision", "--by-key")
+    tell = add_action(actions, "tell", "record the reward of a decision", _tell, *which, "reward")
     _add_columns(tell, MEASURES)
 
     record = add_action(actions, "record", "record a decision that somebody else made", _record, "arm")
@@ -85,7 +84,7 @@ def add(campaign: argparse.ArgumentParser) -> None:
         past.add_argument(f"--{name}", default=name, metavar="COLUMN", help=f"column with the {name} ({name})")
 
     why = ("--why", "--by")
-    add_action(actions, "amend", "correct the reward of a decision", _amend, "number", "reward", *why)
+    add_action(actions, "amend", "correct the reward of a decision", _amend, *which, "reward", *why)
     words = "change the mode, the share of the policy, bounds or guardrails"
     change = add_action(actions, "set", words, _set, *why)
     for name in _RULES:
@@ -99,7 +98,7 @@ def add(campaign: argparse.ArgumentParser) -> None:
     add_action(actions, "suspend", "stop playing an arm for the time being", _change, "arm", *why)
     add_action(actions, "add-arm", "add an arm", _change, "arm", *why)
     add_action(actions, "retire-arm", "stop playing an arm for good", _change, "arm", *why)
-    add_action(actions, "cancel", "withdraw a decision that will not be played", _cancel, "number")
+    add_action(actions, "cancel", "withdraw a decision that will not be played", _cancel, *which)
 
     load = add_action(actions, "import", "record rewards from a CSV file", _import)
     load.add_argument("file", type=Path, help="CSV file with a column reward, and a column number or key")
@@ -233,11 +232,15 @@ def _ask(options: argparse.Namespace) -> Result:
 
 def _tell(options: argparse.Namespace) -> Result:
     campaign = open_campaign(options)
-    which = options.number if options.by_key or not options.number.isdecimal() else int(options.number)
-    campaign.tell(which, **arguments(campaign.tell, options))
-    number = which if isinstance(which, int) else campaign.numbers_of([which])[which]
-    words = f"reward {options.reward:g} recorded for decision {number}"
-    return campaign.decision(number).to_dict(), words
+    campaign.tell(**arguments(campaign.tell, options) | {"decision": _which(options)})
+    decision = campaign.decision(_which(options))
+    return decision.to_dict(), f"reward {options.reward:g} recorded for decision {decision.number}"
+
+
+def _which(options: argparse.Namespace) -> int | str:
+    """The decision that an action is about, by number or key."""
+    text: str = options.decision
+    return text if options.by_key or not text.isdecimal() else int(text)
 
 
 def _record(options: argparse.Namespace) -> Result:
@@ -255,9 +258,9 @@ def _load_history(options: argparse.Namespace) -> Result:
 
 def _amend(options: argparse.Namespace) -> Result:
     campaign = open_campaign(options)
-    campaign.amend(options.number, options.reward, options.why, by=options.by)
-    words = f"reward of decision {options.number} corrected to {options.reward:g}"
-    return campaign.decision(options.number).to_dict(), words
+    campaign.amend(_which(options), options.reward, options.why, by=options.by)
+    decision = campaign.decision(_which(options))
+    return decision.to_dict(), f"reward of decision {decision.number} corrected to {options.reward:g}"
 
 
 def _set(options: argparse.Namespace) -> Result:
@@ -308,13 +311,14 @@ def _read(path: Path) -> bytes:
 
 def _cancel(options: argparse.Namespace) -> Result:
     campaign = open_campaign(options)
-    campaign.cancel(options.number)
-    return campaign.decision(options.number).to_dict(), f"decision {options.number} cancelled"
+    campaign.cancel(_which(options))
+    decision = campaign.decision(_which(options))
+    return decision.to_dict(), f"decision {decision.number} cancelled"
 
 
 def _import(options: argparse.Namespace) -> Result:
     campaign = open_campaign(options)
-    lines, pairs = _rewards(options.file, campaign)
+    lines, pairs = _rewards(options.file)
     results = zip(lines, campaign.tell_many(pairs, strict=False), strict=True)
     wrong = [{"line": line, "error": str(error)} for line, error in results if error is not None]
     done = len(pairs) - len(wrong)
@@ -323,7 +327,7 @@ def _import(options: argparse.Namespace) -> Result:
     return {"recorded": done, "refused": wrong}, text, wrong
 
 
-def _rewards(path: Path, campaign: Campaign) -> tuple[list[int], list[tuple[int, float]]]:
+def _rewards(path: Path) -> tuple[list[int], list[tuple[int | str, float]]]:
     """Line numbers, and pairs of a decision and its reward."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
@@ -337,16 +341,14 @@ def _rewards(path: Path, campaign: Campaign) -> tuple[list[int], list[tuple[int,
             rows = [(reader.line_num, row[by], row["reward"]) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UnreadableDataError(f"{path} cannot be read: {error}") from None
-    numbers = campaign.numbers_of([key for _, key, _ in rows]) if by == "key" else {}
-    pairs = []
+    pairs: list[tuple[int | str, float]] = []
     for line, which, reward in rows:
         try:
-            number = int(which) if by == "number" else numbers[which]
-            pairs.append((number, float(reward)))
-        except (ValueError, TypeError, KeyError):
+            pairs.append((int(which) if by == "number" else which, float(reward)))
+        except (ValueError, TypeError):
             raise InvalidInputError(
                 f"line {line} of {path} has {by} {shown(which)} and reward {shown(reward)}; they must be a decision "
-                "of the campaign and a number; nothing was recorded"
+                "and a number; nothing was recorded"
             ) from None
     return [line for line, _, _ in rows], pairs
 

@@ -233,8 +233,8 @@ class Campaign(CampaignInterface):
         getattr(self._storage, "accept_clock", lambda: None)()
         self._do(AcceptClock(by=by))
 
-    def decision(self, number: int) -> Decision:
-        number = number_of(number)
+    def decision(self, number: int | str) -> Decision:
+        number = number_of(self._number(number))
         rows = self._storage.read(self._id, lambda records: records.decisions(numbers=[number]))
         if not rows:
             raise unknown_decision(number, self.name)

@@ -215,8 +215,8 @@ class CampaignInterface(ABC):
         self._do(requests.RetireArm(arm, why=why, by=by))
 
     @abstractmethod
-    def decision(self, number: int) -> Decision:
-        """The decision with this number, in its current state."""
+    def decision(self, number: int | str) -> Decision:
+        """The decision with this number or key, in its current state."""
 
     @abstractmethod
     def pending(self, count: int = 100) -> list[Decision]:
