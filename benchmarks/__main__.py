@@ -44,5 +44,5 @@ def main(arguments: list[str] | None = None, sizes: settings.Sizes | None = None
 if __name__ == "__main__":
     from sharpe_bandits.simulation.families import index
 
-    index.MIN_WORK_TO_COMPILE = 0  # what is timed are the faster kernels, which are on disk after some use
+    index.MIN_ROUNDS_TO_COMPILE = 0  # what is timed are the faster kernels, which are on disk after some use
     sys.exit(main())

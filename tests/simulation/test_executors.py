@@ -200,6 +200,19 @@ def kill_soon(pid, seconds=0.3):
     threading.Timer(seconds, lambda: os.kill(pid, signal.SIGKILL)).start()
 
 
+def killing(pool, pid):
+    """The pool, one of whose processes is killed once its first chunk is done."""
+    submit, once = pool.submit, iter([pid])
+
+    def watched(*task):
+        future = submit(*task)
+        future.add_done_callback(lambda _: [os.kill(process, signal.SIGKILL) for process in once])
+        return future
+
+    pool.submit = watched
+    return pool
+
+
 LONG = {"horizon": 20_000, "runs": 400, "seed": 5, "chunk": 4, "progress": False}
 
 
@@ -226,12 +239,10 @@ def test_a_process_that_is_killed_costs_its_chunks_only(long_by_threads):
     def make():
         pools.append(ProcessPoolExecutor(2, SPAWN))
         list(pools[-1].map(abs, range(4)))
-        if len(pools) == 1:
-            kill_soon(min(pools[-1]._processes), 1.5)
-        return pools[-1]
+        return killing(pools[0], min(pools[0]._processes)) if len(pools) == 1 else pools[-1]
 
     assert digest(long_study(executor=make)) == long_by_threads
-    assert len(pools) == 2  # it was killed in time
+    assert len(pools) == 2
     for pool in pools:
         pool.shutdown()
 
@@ -245,9 +256,9 @@ def test_loky_survives_a_worker_that_is_killed(long_by_threads):
     try:
         list(make().map(abs, range(4)))
         workers = set(make()._processes)
-        kill_soon(min(workers), 1.5)
+        killing(make(), min(workers))
         assert digest(long_study(executor=make)) == long_by_threads
-        assert not workers & set(make()._processes)  # it was killed in time, and all of them were replaced
+        assert not workers & set(make()._processes)  # all of them were replaced
     finally:
         make().shutdown(kill_workers=True)
 

@@ -49,7 +49,7 @@ FAIL = """
     import sharpe_bandits as sb
     from sharpe_bandits.simulation.families import index as family
 
-    family.MIN_WORK_TO_COMPILE = {work}
+    family.MIN_ROUNDS_TO_COMPILE = {work}
 
     @sb.index_policy(name="raises")
     def raises(arm, t):
@@ -64,7 +64,7 @@ FAIL = """
     def fail(times):
         for _ in range(times):
             try:
-                sb.simulate(raises(), [sb.Uniform(0, 1)] * 40, horizon=500, runs=2, workers=1)
+                sb.simulate(raises(), [sb.Uniform(0, 1)] * 40, horizon=500, runs=4, workers=1)
             except sb.errors.InvalidInputError as error:
                 assert "too many pulls" in str(error)
 

@@ -24,18 +24,16 @@ def played(monkeypatch, tmp_path):
     return kernels
 
 
-def test_few_long_runs_are_played_one_after_the_other(played, monkeypatch):
-    monkeypatch.setattr(index, "MIN_WORK_TO_COMPILE", 1)
-    long, short = (
-        spec(sb.policies.ModifiedMVTS(L=0.5), BANDITS["equal"], "auto", runs=1, horizon=n) for n in (300_000, 300)
-    )
-    run_chunk(long, range(1))
-    run_chunk(short, range(1))
-    assert played == [long.kernels.reference, short.kernels.side_by_side]
+def test_few_runs_are_played_one_after_the_other(played, monkeypatch):
+    monkeypatch.setattr(index, "MIN_ROUNDS_TO_COMPILE", 1)
+    one = spec(sb.policies.ModifiedMVTS(L=0.5), BANDITS["equal"], "auto", runs=4, horizon=300)
+    run_chunk(one, range(3))
+    run_chunk(one, range(4))
+    assert played == [one.kernels.reference, one.kernels.side_by_side]
 
 
 def test_a_faster_kernel_is_compiled_once_it_pays(played, monkeypatch):
-    monkeypatch.setattr(index, "MIN_WORK_TO_COMPILE", 2 * 20 * 400 * 5)  # runs, rounds and arms of both
+    monkeypatch.setattr(index, "MIN_ROUNDS_TO_COMPILE", 2 * 20 * 400)  # runs times rounds of both
     specs = [spec(sb.UCBRSSR(L=0.75), BANDITS["equal"], "auto", runs=20, horizon=400) for _ in range(2)]
     for one in specs:
         prepare(one)
