@@ -47,6 +47,18 @@ def test_the_view_has_intervals_that_may_be_watched(http, store):
     assert http.get("/api/overview").json()["campaigns"][0]["best"] == status.best
 
 
+def test_the_mean_is_drawn_where_the_objective_needs_more_than_moments(http, store):
+    campaign = store.campaign(
+        "losses", policy=sb.ScaleFreeUCB(objective=sb.objectives.Sortino(L=1e-4)), arms=ARMS, direction="min"
+    )
+    campaign.tell_many({decision: 0.1 * (decision.number % 7) for decision in campaign.ask(count=90)})
+    view = http.get("/api/campaigns/losses/view").json()
+    assert (view["objective_name"], view["series"]["objective"]) == ("Sortino", "Mean")
+    means = {arm.arm: arm.mean for arm in campaign.status().arms}
+    for name, values in zip(view["series"]["arms"], view["series"]["value"], strict=True):
+        assert values[-1] == pytest.approx(means[name])
+
+
 def test_bands_of_policies_that_forget_are_fixed_time(http, store):
     """Of the mean: 1.96 standard errors on either side, of all rewards of the arm."""
     import numpy as np

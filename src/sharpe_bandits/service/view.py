@@ -15,7 +15,7 @@ from ..live.campaigns import Campaign
 from ..live.campaigns.activity import ARMS, Activity
 from ..live.campaigns.comparison import finite_ends
 from ..live.campaigns.status import CONFIDENCE, Status, objective_interval, remembers_everything
-from ..objectives import Objective, Sharpe, Statistics, Variance
+from ..objectives import Mean, Objective, Sharpe, Statistics, Variance
 from ..results.metrics import Estimate, normal_half_width
 from .forecast import duration, gain, per_day, rewards_to_decide, rounded
 
@@ -79,7 +79,7 @@ class View:
         return {
             **status.to_dict(),
             "rules_in_words": status.rules_in_words(),
-            "objective_name": "Sharpe ratio" if goal is None else type(goal).__name__,
+            "objective_name": _name(goal),
             "arms": arms,
             # Leaders are compared by the root of RSSR, the only objective that is a square.
             "lead_name": "Sharpe ratio" if goal is None or goal.from_root(2.0) != 2.0 else type(goal).__name__,
@@ -93,6 +93,10 @@ class View:
             "series": _series(activity, status, goal, watchable),
             "waiting": [decision.to_dict() for decision in self.campaign.pending(_LISTED)],
         }
+
+
+def _name(objective: Objective | None) -> str:
+    return "Sharpe ratio" if objective is None else type(objective).__name__
 
 
 def _verdict(view: dict[str, Any], pace: Estimate | None) -> dict[str, str]:
@@ -200,7 +204,8 @@ def _series(activity: Activity, status: Status, goal: Objective | None, watchabl
     n_arms = min(len(status.arms), ARMS)
     places = sorted(np.argsort(-pulls[:n_arms], kind="stable")[:DRAWN].tolist())
     statistics = activity.statistics(status.direction).at((slice(None), slice(n_arms)))
-    objective = goal or Sharpe(0.0)
+    # The log has no sums of the features of rewards, which some objectives need.
+    objective = Sharpe(0.0) if goal is None else Mean() if goal.has_feature else goal
     with np.errstate(all="ignore"):
         steady = (statistics.pulls >= STEADY) & (statistics.variance > 0)
         value = np.where(steady, objective.value(statistics), np.nan)
@@ -223,6 +228,7 @@ def _series(activity: Activity, status: Status, goal: Objective | None, watchabl
         "start": activity.start,
         "width": activity.width,
         "arms": names,
+        "objective": _name(None if goal is None else objective),
         "asked": per_arm,
         "value": [_numbers(value[:, k]) for k in places],
         "value_low": [_numbers(low) for low in ends[0]],

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import sharpe_bandits as sb
 from tests.live.campaigns.desks import ARMS, make, pay
 
 
@@ -41,15 +40,3 @@ def test_activity_counts_what_the_log_has(store, clock):
         assert found.counts["asked"][0].sum() == sum(row["asked"].timestamp() < first for row in rows)
     if store.single_writer:
         assert known.width > 1
-
-
-def test_the_feature_of_an_objective_follows_amendments(store):
-    campaign = make(store, policy=sb.ScaleFreeUCB(objective=sb.objectives.Sortino(L=1e-4)), lease=None)
-    for _ in range(30):
-        decision = campaign.ask()
-        campaign.tell(decision, pay(decision))
-    known = campaign.activity()
-    campaign.amend(5, -0.3)
-    expected = [known.feature for known in campaign.agent().statistics().values()]
-    for activity in (campaign.activity(known), campaign.activity()):
-        assert activity.statistics().feature[-1] == pytest.approx(expected)

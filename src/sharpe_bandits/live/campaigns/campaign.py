@@ -271,7 +271,7 @@ class Campaign(CampaignInterface):
         estimates = agent.estimates()
         means = [(n, estimates[arm][0]) for arm, n in agent.pulls.items() if n > 0]
         centre = sum(n * mean for n, mean in means) / sum(n for n, _ in means) if means else 0.0
-        return self._storage.read(self._id, lambda records: Activity.upto_now(records, agent, centre, known))
+        return self._storage.read(self._id, lambda records: Activity.upto_now(records, len(agent.arms), centre, known))
 
     def numbers_of(self, keys: Iterable[str]) -> dict[str, int]:
         rows = self._storage.read(self._id, lambda records: records.decisions(keys=list(keys)))

@@ -277,7 +277,7 @@
       figure("choices").querySelector("figcaption").firstChild.textContent = `Arms played over time: decisions (${per})`;
       Charts.bars(figure("choices"), "Decisions over time, by arm", s, s.asked, s.arms);
       const kind = view.intervals === "at all times" ? "time-uniform 95% intervals" : "fixed-time 95% intervals";
-      figure("value").querySelector("figcaption").firstChild.textContent = `Estimated ${view.objective_name} per reward, from the tenth reward on, with ${kind}`;
+      figure("value").querySelector("figcaption").firstChild.textContent = `Estimated ${s.objective} per reward, from the tenth reward on, with ${kind}`;
       Charts.lines(figure("value"), `Estimated value over time, by arm, with ${kind}`, s, s.value, s.arms.slice(0, s.value.length), number, s.value_low.map((low, k) => [low, s.value_high[k]]));
       const end = (sign) => s.reward.map((v, i) => (v === null || s.reward_error[i] === null ? null : v + sign * 1.96 * s.reward_error[i]));
       Charts.lines(figure("reward"), `Mean ${view.direction === "min" ? "cost" : "reward"} over time, with 95% intervals`, s, [s.reward], [view.direction === "min" ? "mean cost" : "mean reward"], number, [[end(-1), end(1)]]);
