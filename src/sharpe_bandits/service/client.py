@@ -343,6 +343,10 @@ class RemoteCampaign(CampaignInterface):
                 return self._ask(request)
             case requests.Record():
                 return self._record([request])[0]
+            case requests.RecordAll(records):
+                for begin in range(0, len(records), MAX_BATCH // 10):
+                    self._record(records[begin : begin + MAX_BATCH // 10])
+                return None
             case requests.Tell():
                 return self._tell(request)
             case requests.Change():
@@ -436,11 +440,7 @@ class RemoteCampaign(CampaignInterface):
                 errors[places[refusal["place"]]] = error_of(refusal["problem"], 422)
         return errors
 
-    def _do_all(self, requests: Sequence[requests.Record]) -> None:
-        for begin in range(0, len(requests), MAX_BATCH // 10):
-            self._record(list(requests[begin : begin + MAX_BATCH // 10]))
-
-    def _record(self, records: list[requests.Record]) -> list[Decision]:
+    def _record(self, records: Sequence[requests.Record]) -> list[Decision]:
         items = [
             {name: value for name, value in vars(one).items() if name not in _OWN} | {"key": one.full_key("auto-")}
             for one in records
@@ -494,9 +494,6 @@ class RemoteCampaign(CampaignInterface):
         for begin in range(0, len(keys), MAX_BATCH):
             numbers |= self._request("POST", "/numbers", {"keys": keys[begin : begin + MAX_BATCH]})["numbers"]
         return numbers
-
-    def _decisions_made(self) -> int:
-        return self.status().decisions
 
     def _history(self, first: int, count: int | None) -> pa.Table:
         import pyarrow as pa

@@ -19,7 +19,7 @@ from .activity import Activity
 from .interface import CampaignInterface
 from .log import history, log_page
 from .records import Decision, Evaluation, Event, EventKind, LogEntry, Verification, plain_details, utc_time
-from .requests import MAX_BATCH, AcceptClock, Amend, Change, Notified, Record, RecordAll, Request, Tell, number_of
+from .requests import MAX_BATCH, AcceptClock, Amend, Change, Notified, Request, Tell, number_of
 from .settings import Settings
 from .state import State, bounded_shares
 from .status import LAST, LEAST, Status, remarks_on, status_of
@@ -127,9 +127,6 @@ class Campaign(CampaignInterface):
         if isinstance(result, SharpeBanditsError):
             raise result
         return result
-
-    def _do_all(self, records: Sequence[Record]) -> None:
-        self._do(RecordAll(records))
 
     def weights(self, *, max: float = 1.0, min: float = 0.0, segment: str | None = None) -> dict[Any, float]:
         low, high = probability("min", min), probability("max", max)
@@ -284,9 +281,6 @@ class Campaign(CampaignInterface):
         from .evaluation import evaluate
 
         return evaluate(self._storage, self._id, self._settings, check_policy(policy))
-
-    def _decisions_made(self) -> int:
-        return self._look(lambda state: state.decisions)
 
     def _history(self, first: int, count: int | None) -> pa.Table:
         last, arms = None if count is None else first + count - 1, self.arms

@@ -153,7 +153,7 @@ class CampaignInterface(ABC):
         """
         records = requests.past_records(source, self.arms, {"arm": arm, "reward": reward})
         numbers = self.numbers_of(str(record.key) for record in records)
-        self._do_all(records)
+        self._do(requests.RecordAll(records))
         return len({record.key for record in records} - numbers.keys())
 
     def _number(self, decision: Decision | int | str) -> Decision | int:
@@ -253,7 +253,7 @@ class CampaignInterface(ABC):
             raise InvalidInputError("give last= or first=, not both")
         begin = 1 if first is None else whole("first", first, 1)
         if last is not None:
-            begin = max(1, self._decisions_made() + 1 - whole("last", last, 1))
+            begin = max(1, self.status().decisions + 1 - whole("last", last, 1))
         return self._history(begin, None if count is None else whole("count", count, 1))
 
     def log(self, *, before: int | None = None, count: int = 100, search: str = "") -> list[LogEntry]:
@@ -301,14 +301,6 @@ class CampaignInterface(ABC):
     @abstractmethod
     def _do(self, request: requests.Request) -> Any:
         """The result of a request, once it is committed; raises its error."""
-
-    @abstractmethod
-    def _do_all(self, records: Sequence[requests.Record]) -> None:
-        """Record all decisions, or none if one is refused."""
-
-    @abstractmethod
-    def _decisions_made(self) -> int:
-        """Number of decisions made."""
 
     @abstractmethod
     def _history(self, first: int, count: int | None) -> pa.Table:
