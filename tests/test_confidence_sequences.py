@@ -218,7 +218,7 @@ def test_a_leader_that_is_none_is_said_to_be_best_in_few_runs():
         ever = False
         for _ in range(1500):
             agent.tell(agent.ask(), rng.normal(0.2, 1.0))
-            ever |= agent.leading is not None
+            ever |= agent._leading is not None
         wrong += ever
     assert wrong <= 60 * 0.05 + 3 * math.sqrt(60 * 0.05 * 0.95)
 

@@ -31,6 +31,12 @@ class Estimate:
     low: float
     high: float
 
+    @classmethod
+    def normal(cls, mean: float, se: float) -> Estimate:
+        """The estimate with its 95% interval if errors are normal."""
+        half = normal_half_width(0.95) * se
+        return cls(mean, se, mean - half, mean + half)
+
     def __repr__(self) -> str:
         return f"<Estimate {self}>"
 

@@ -11,7 +11,7 @@ from ..confidence_sequences import leader
 from ..live.agents import Agent
 from ..live.campaigns.activity import Activity
 from ..objectives import Statistics
-from ..results.metrics import Estimate, normal_half_width
+from ..results.metrics import Estimate
 
 DAY = 86_400.0
 #: The pace is measured over this many past seconds, and not of campaigns younger than the second number.
@@ -28,9 +28,7 @@ def per_day(activity: Activity, now: float, kind: Literal["asked", "rewarded"]) 
     if not count or now - activity.start < _SHORTEST:
         return None
     days = max(now - begin, activity.width) / DAY
-    pace, error = count / days, math.sqrt(count) / days
-    half = normal_half_width(0.95) * error
-    return Estimate(pace, error, pace - half, pace + half)
+    return Estimate.normal(count / days, math.sqrt(count) / days)
 
 
 def _statistics(agent: Agent) -> Statistics:
@@ -69,9 +67,7 @@ def gain(agent: Agent) -> Estimate | None:
     if (pulls < 2).any():
         return None
     weights = pulls / pulls.sum() - 1 / len(pulls)
-    difference, error = float(weights @ mean), math.sqrt(float(weights**2 @ (variance / pulls)))
-    half = normal_half_width(0.95) * error
-    return Estimate(difference, error, difference - half, difference + half)
+    return Estimate.normal(float(weights @ mean), math.sqrt(float(weights**2 @ (variance / pulls))))
 
 
 def rounded(x: float, error: float) -> str:

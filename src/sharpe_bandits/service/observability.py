@@ -18,8 +18,6 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from ..live.campaigns.status import Status
 from ..live.campaigns.webhooks import outcomes
 
-#: Maximum number of failed requests that are logged per second; the next line tells how many were not.
-_LINES = 10
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _REQUEST_ID = re.compile(rb"[\w.:-]{1,64}")
 
@@ -66,7 +64,6 @@ class Observer:
         sizes = [2**k for k in range(9)]
         self.group_size = Histogram("group_size", "Requests in one commit", buckets=sizes, **prefix)
         self.commit_seconds = Histogram("commit_seconds", "Duration of commits", buckets=_SECONDS, **prefix)
-        self._second, self._lines, self._left_out = 0, 0, 0
 
     def request_id(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
         """The id in X-Request-ID, or a new one."""
@@ -86,7 +83,7 @@ class Observer:
         self._requests(method, route, status).inc()
         self._seconds(route).observe(seconds)
         level = logging.WARNING if status >= 500 else logging.INFO
-        if not logger.isEnabledFor(level) or (status >= 500 and not self._has_room()):
+        if not logger.isEnabledFor(level):
             return
         token = scope.get("token")
         fields = {
@@ -101,17 +98,7 @@ class Observer:
         }
         if problem := scope.get("problem"):
             fields["problem"] = problem
-        if self._left_out and status >= 500:
-            fields["failures_not_logged"], self._left_out = self._left_out, 0
         logger.log(level, "request", extra={"fields": fields})
-
-    def _has_room(self) -> bool:
-        second = int(time.monotonic())
-        if second != self._second:
-            self._second, self._lines = second, 0
-        self._lines += 1
-        self._left_out += self._lines > _LINES
-        return self._lines <= _LINES
 
     def metrics(self, statuses: Iterable[Status]) -> bytes:
         """All metrics in Prometheus' text format, with those of campaigns."""

@@ -18,7 +18,7 @@ def test_status_says_since_when_the_leader_has_been_probably_best(target):
             campaign.tell_many(told)
             for decision, reward in told.items():
                 twin.tell(decision.arm, reward)
-            if began is None and twin.leading is not None:
+            if began is None and twin._leading is not None:
                 began = campaign.decision(asked[-1].number).told
         status = campaign.status()
         assert began is not None

@@ -89,6 +89,7 @@ class Agent:
         self._record_of = substituted(record_of, layout.bindings)
         self._objective_arguments = () if policy.objective is None else policy.objective.arguments()
         self._n_pending = 0  # sum of pending
+        #: The number of the arm that was probably best at the last check, and since which round.
         self._leading: tuple[int, int] | None = None
 
     def _layout(self) -> StatisticsLayout:
@@ -211,11 +212,6 @@ class Agent:
         with self._lock:
             evidence = evidence_above(self._statistics(self._all), self._objective(objective), hurdle=hurdle)
             return replace(evidence, arm=self.arms[evidence.arm])
-
-    @property
-    def leading(self) -> tuple[int, int] | None:
-        """The number of the arm that was probably best at the agent's last check, and since which round; or None."""
-        return self._leading
 
     def _look(self) -> None:
         """Record which arm is probably best, and since which round."""
@@ -520,12 +516,8 @@ class Agent:
             raise InvalidInputError("nothing can be recommended before an arm has two rewards; ask and tell first")
         if objective is None:
             return int(max(among, key=lambda i: (self._pulls[i], -i)))
-        return max(among, key=lambda i: (self._value(objective, i), -i))
-
-    def _value(self, objective: Objective, i: int) -> float:
-        """The estimated objective of arm i, which has rewards."""
-        known = self._arm_record(i, self._state) if objective.has_feature else moments_of(self._state, i)
-        return float(objective.value(known))
+        values = objective.value(self._statistics(self._state))
+        return max(among, key=lambda i: (values[i], -i))
 
     def _arm_record(self, i: int, state: ArmState) -> Any:
         """What a formula sees of arm i, which has rewards in ``state``."""
@@ -536,13 +528,11 @@ class Agent:
         """Estimate of the policy's objective for each arm, for costs as a cost (NaN if there are too few rewards, or no
         objective).
         """
-        objective = self.policy.objective
-        with self._lock:
-            enough = self._state.sums.pulls > 1
-            return {
-                arm: self._as_told(self._value(objective, i)) if objective is not None and enough[i] else math.nan
-                for i, arm in enumerate(self.arms)
-            }
+        objective, known = self.policy.objective, self.statistics()
+        return {
+            arm: self._as_told(float(objective.value(one))) if objective is not None and one.pulls > 1 else math.nan
+            for arm, one in known.items()
+        }
 
     def to_json(self) -> str:
         """The whole state as JSON; :meth:`from_json` continues exactly."""

@@ -152,6 +152,4 @@ def _weight(policy: Policy, agent: Agent, arm: int, probability: float) -> tuple
 
 
 def _estimate(values: Any) -> Estimate:
-    mean, error = float(np.mean(values)), float(np.std(values, ddof=1)) / math.sqrt(len(values))
-    half = normal_half_width(0.95) * error
-    return Estimate(mean, error, mean - half, mean + half)
+    return Estimate.normal(float(np.mean(values)), float(np.std(values, ddof=1)) / math.sqrt(len(values)))

@@ -299,7 +299,7 @@ def status_of(
     n_pending, n_overdue = sum(pending.values()), sum(overdue.values())
     leader = agent.leader()
     hurdle = 0.0 if goal is None else goal.hurdle
-    separated = agent.leading is not None and agent.arms[agent.leading[0]] == leader.arm
+    separated = agent._leading is not None and agent.arms[agent._leading[0]] == leader.arm
     since = time if state.lead_began is None or not separated else utc_time(state.lead_began)
     until = None if state.rules.policy_share < 1 else state.control_until
     return Status(
