@@ -182,11 +182,6 @@ def _bounded_connections(limit: float) -> Any:
                 cursor.scroll(0, "absolute")
             return cursor
 
-        def cursor(self, *arguments: Any, **options: Any) -> Any:
-            if self.waiting:
-                self.execute("SELECT 1")
-            return super().cursor(*arguments, **options)
-
         def wait(self, gen: Any, *arguments: Any, **options: Any) -> Any:
             return super().wait(self._until(gen, time.monotonic() + limit), *arguments, **options)
 

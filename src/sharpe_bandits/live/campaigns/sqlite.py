@@ -11,8 +11,8 @@ import json
 import os
 import random
 import sqlite3
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
@@ -85,15 +85,15 @@ class SQLite(Database):
         if driver.in_transaction:
             driver.execute("ROLLBACK")
 
-    def _transaction(
-        self, work: Callable[[Any], T], begin: str, end: str = "ROLLBACK", *, timeout: float | None = None
-    ) -> T:
+    @contextmanager
+    def connection(self) -> Iterator[Any]:
         if self._file not in (None, _identity(self._path)):  # what is written to a deleted file is lost
             raise StoreError(
                 f"{self.name} was deleted or replaced while it was in use; nothing was recorded: put it back, or "
                 "restart this process"
             )
-        return super()._transaction(work, begin, end, timeout=timeout)
+        with super().connection() as driver:
+            yield driver
 
     def write(self, campaign: int, work: Callable[[Records], T]) -> T:
         result = super().write(campaign, work)
