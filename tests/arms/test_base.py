@@ -30,7 +30,7 @@ def test_rewards_beyond_the_supported_magnitude_are_refused(arm):
 )  # fmt: skip
 def test_moments_beyond_the_supported_magnitude(make):
     arm = make()
-    for ask in (lambda: arm.third_moment, lambda: sb.Bandit([arm, sb.arms.Constant(1.0)])):
+    for ask in (lambda: arm.checked_moments, lambda: sb.Bandit([arm, sb.arms.Constant(1.0)])):
         with pytest.raises(sb.errors.InvalidInputError, match=r"1e\+18.*divide all rewards"):
             ask()
 

@@ -26,8 +26,8 @@ def test_a_truncated_normal_far_out_is_exponential():
     arm = sb.arms.TruncatedNormal(0, 1, -1e6, -1e5)
     assert arm.mean == pytest.approx(-1e5 - 1e-5, rel=1e-15)
     assert arm.variance == pytest.approx(1e-10, rel=1e-9)
-    assert arm.third_moment == pytest.approx(-2e-15, rel=1e-9)
-    assert arm.fourth_moment == pytest.approx(9e-20, rel=1e-9)
+    assert arm.moments().third == pytest.approx(-2e-15, rel=1e-9)
+    assert arm.moments().fourth == pytest.approx(9e-20, rel=1e-9)
 
 
 @pytest.mark.parametrize(

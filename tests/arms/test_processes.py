@@ -43,7 +43,7 @@ def test_volatility_clusters_as_in_theory():
     found, error = correlation(x, 1, 0.0, 2.0)
     assert abs(found) < 4 * error
     squares = x**2
-    fourth = sb.arms.GARCH(0.5, 2.0, a, b).fourth_moment
+    fourth = sb.arms.GARCH(0.5, 2.0, a, b).moments().fourth
     expected = a * (1 - a * b - b * b) / (1 - 2 * a * b - b * b)
     found, error = correlation(squares, 1, 2.0, fourth - 4.0)
     assert abs(found - expected) < 4 * error
@@ -139,7 +139,7 @@ def test_bad_input(make, message):
 
 
 def test_the_fourth_moment_of_a_persistent_garch_is_infinite():
-    assert sb.arms.GARCH(0, 1, 0.5, 0.45).fourth_moment == math.inf
+    assert sb.arms.GARCH(0, 1, 0.5, 0.45).moments().fourth == math.inf
 
 
 def test_no_policy_can_be_sure_of_arms_with_a_memory():

@@ -13,7 +13,7 @@ def test_an_infinite_fourth_moment_is_said_to_be_infinite():
     """Student's t with 4 degrees of freedom has variance 2 and no fourth moment."""
     arm = sb.arms.Scipy(scipy.stats.t(4))
     assert arm.variance == 2.0
-    assert arm.fourth_moment == math.inf
+    assert arm.moments().fourth == math.inf
 
 
 def test_a_density_that_scipy_computes_too_roughly():

@@ -72,8 +72,7 @@ class Bandit(Environment):
         )
         if len(self.names) != self.K or len(set(self.names)) != self.K:
             raise InvalidInputError(f"names must be {self.K} different names, got {shown(list(self.names))}")
-        for arm in self.arms:
-            arm.check_moments()
+        _ = [arm.checked_moments for arm in self.arms]
         dependent = any(arm.serially_dependent for arm in self.arms)
         self.clock = (
             one_of("clock", clock, get_args(Clock)) if clock is not None else "rounds" if dependent else "pulls"

@@ -57,7 +57,8 @@ class Arm(Described, abstract=True):
     serially_dependent: ClassVar[bool] = False
 
     @cached_property
-    def _moments(self) -> Moments:
+    def checked_moments(self) -> Moments:
+        """The :meth:`moments`; an error if rewards are beyond the supported magnitude."""
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 moments = Moments(*map(float, self.moments()))
@@ -82,26 +83,12 @@ class Arm(Described, abstract=True):
     @cached_property
     def mean(self) -> float:
         """Mean of a reward."""
-        return self._moments.mean
+        return self.checked_moments.mean
 
     @cached_property
     def variance(self) -> float:
         """Variance of a reward."""
-        return self._moments.variance
-
-    @property
-    def third_moment(self) -> float:
-        """Third central moment of a reward."""
-        return self._moments.third
-
-    @property
-    def fourth_moment(self) -> float:
-        """Fourth central moment of a reward."""
-        return self._moments.fourth
-
-    def check_moments(self) -> None:
-        """Raise if rewards are beyond the supported magnitude."""
-        assert self._moments
+        return self.checked_moments.variance
 
     def moments(self) -> Moments:
         """Mean, variance, third and fourth central moment, exact or by quadrature to 1e-9."""

@@ -54,7 +54,7 @@ class FactorBandit(Environment):
         self.arms, self.K, self.names = rest.arms, rest.K, rest.names
         self.sort = f"{rest.sort} and a factor"
         self.factor = as_arm(factor)
-        self.factor.check_moments()
+        _ = self.factor.checked_moments
         try:
             values = [betas] * self.K if np.ndim(betas) == 0 else list(betas)  # type: ignore[arg-type]
         except Exception:  # iteration may fail in any way

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from html import escape
 from importlib import import_module
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-class Reported:
+class Reported(ABC):
     """A result that shows its findings, in full when printed and in a notebook, in one line as ``repr``; with a page.
 
     The page's template has its name, as has the module of this folder with ``figures(result)``, by name and the main
@@ -27,18 +28,18 @@ class Reported:
 
     page_name: ClassVar[str]
 
+    @abstractmethod
     def findings(self) -> Findings:
         """Its content."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def table(self) -> Table:
         """Every number, as a tidy table."""
-        raise NotImplementedError
 
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        raise NotImplementedError
 
     def to_pandas(self) -> Any:
         """The table as a :class:`pandas.DataFrame`; needs pandas."""

@@ -163,11 +163,6 @@ class Returns:
         """Whether every column has a return in every row."""
         return not np.isnan(self.values).any()
 
-    def own(self, column: int | str) -> np.ndarray:
-        """The returns of one column, by number or name, in the rows where it has one."""
-        values = self.values[:, self.names.index(column) if isinstance(column, str) else column]
-        return np.asarray(values[~np.isnan(values)])
-
     def __len__(self) -> int:
         return len(self.values)
 

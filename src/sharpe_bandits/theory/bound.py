@@ -140,7 +140,7 @@ def facts(bandit: Any, risk_free: float = 0.0) -> Facts:
 @lru_cache(maxsize=1)  # bounds of one bandit are computed in many forms, at many times
 def _facts(fixed: Bandit, risk_free: float) -> Facts:
     mean, variance = fixed.means - risk_free, fixed.variances
-    third, fourth = (np.array([getattr(arm, f"{which}_moment") for arm in fixed.arms]) for which in ("third", "fourth"))
+    _, _, third, fourth = np.array([arm.checked_moments for arm in fixed.arms]).T
     low, high = (np.array([arm.support[end] for arm in fixed.arms]) - risk_free for end in (0, 1))
     reach = np.maximum(np.abs(low), np.abs(high))
     nearest = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
