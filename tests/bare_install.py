@@ -42,7 +42,7 @@ def main():
     study = sb.simulate([sb.UCBRSSR(L=0.5), sb.policies.UUCB(epsilon0=0.5)], BANDIT, horizon=500, runs=20, seed=1)
     assert 0 < study["UCB-RSSR"].regret(OBJECTIVE).final.mean < 500
     str(study.summary(OBJECTIVE))
-    study.to_arrow(OBJECTIVE)
+    study.table(OBJECTIVE).to_arrow()
     agent = sb.SHSR(L=0.02).agent(arms=4, horizon=200)
     agent.tell(agent.ask(), 0.5)
     assert sb.Agent.from_json(agent.to_json()).ask() == agent.ask()
@@ -62,8 +62,8 @@ def main():
         missing(lambda: study.report(Path(folder) / "report", OBJECTIVE), "matplotlib")
         missing(lambda: sb.rank(returns), "arch")
     missing(lambda: study.plot(OBJECTIVE), "matplotlib")
-    missing(lambda: study.to_pandas(OBJECTIVE), "pandas")
-    missing(lambda: study.to_polars(OBJECTIVE), "polars")
+    missing(lambda: study.table(OBJECTIVE).to_pandas(), "pandas")
+    missing(lambda: study.table(OBJECTIVE).to_polars(), "polars")
     script = Path(sys.executable).with_name("sharpe-bandits")
     listed = subprocess.run([script, "policies"], capture_output=True, text=True, check=True).stdout
     assert "UCB-RSSR" in listed

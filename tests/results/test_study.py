@@ -210,10 +210,10 @@ def test_fixed_confidence_gives_a_study_too(identified):
 
 
 def test_the_tidy_table_has_the_columns_of_the_panels(study):
-    frame = study.to_pandas(RSSR)
+    frame = study.table(RSSR).to_pandas()
     assert list(frame.columns) == COLUMNS
-    assert study.to_arrow(RSSR).column_names == COLUMNS
-    assert study.to_polars(RSSR).columns == COLUMNS
+    assert study.table(RSSR).to_arrow().column_names == COLUMNS
+    assert study.table(RSSR).to_polars().columns == COLUMNS
     curve = frame[(frame["policy"] == "U-UCB") & (frame["metric"] == "regret")]
     expected = study["U-UCB"].regret(RSSR)
     assert curve["t"].tolist() == expected.t.tolist() == [10, 50, 200]

@@ -250,7 +250,7 @@ class TestComparison:
         found.report(tmp_path)
         assert len(json.loads((tmp_path / "comparison.json").read_text())["differences"]) == 3
         assert "&lt;b&gt;" in (tmp_path / "comparison.html").read_text()
-        assert len(found.to_pandas()) == 3
+        assert len(found.table.to_pandas()) == 3
         assert "&lt;b&gt;" in found._repr_html_()
         with pytest.raises(sb.errors.UnknownNameError, match="no column is called 'B'"):
             sb.compare(found.returns, against="B")
@@ -264,8 +264,8 @@ class TestComparison:
         with pytest.raises(sb.errors.InvalidInputError, match="or pass kind and periods_per_year with the table"):
             sb.rank(frame)
         found = sb.rank(frame, kind="returns", periods_per_year=252, replications=100)
-        assert list(found.to_pandas()["name"]) == [c.name for c in found.columns]
-        assert found.to_polars().shape[0] == 3
+        assert list(found.table.to_pandas()["name"]) == [c.name for c in found.columns]
+        assert found.table.to_polars().shape[0] == 3
         assert "<table>" in found._repr_html_()
         returns = sb.read_returns(frame, kind="returns", periods_per_year=252)
         assert sb.rank(returns, replications=100).columns == found.columns

@@ -41,18 +41,6 @@ class Reported(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
 
-    def to_pandas(self) -> Any:
-        """The table as a :class:`pandas.DataFrame`; needs pandas."""
-        return self.table.to_pandas()
-
-    def to_polars(self) -> Any:
-        """The table as a :class:`polars.DataFrame`; needs polars."""
-        return self.table.to_polars()
-
-    def to_arrow(self) -> Any:
-        """The table as a :class:`pyarrow.Table`."""
-        return self.table.to_arrow()
-
     def __rich__(self) -> RenderableType:
         return self.findings()
 

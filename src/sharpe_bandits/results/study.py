@@ -384,18 +384,6 @@ class Study(Mapping[str, PolicyResult]):
         """The tidy table: one row per policy, metric and time, with mean, standard error and 95% interval."""
         return Table.of(self.rows(objective, metric))
 
-    def to_pandas(self, objective: Objective | None = None, metric: Metric | None = None) -> Any:
-        """The tidy table as a :class:`pandas.DataFrame`."""
-        return self.table(objective, metric).to_pandas()
-
-    def to_polars(self, objective: Objective | None = None, metric: Metric | None = None) -> Any:
-        """The tidy table as a :class:`polars.DataFrame`."""
-        return self.table(objective, metric).to_polars()
-
-    def to_arrow(self, objective: Objective | None = None, metric: Metric | None = None) -> Any:
-        """The tidy table as a :class:`pyarrow.Table`."""
-        return self.table(objective, metric).to_arrow()
-
     def figure(self, objective: Objective | None = None, logx: bool = False) -> Figure:
         """The description of its figure: regret over time, or errors or stopping times of all policies."""
         study = self.judged_by(objective)
