@@ -149,11 +149,6 @@ class Plan(Reported):
         heads = ["policy", "stage", "budget", "years", "runs", "wrong", "error", "se", "low", "high", "loss"]
         return Table(heads, rows)
 
-    def __repr__(self) -> str:
-        from . import words
-
-        return f"<Plan: {words.answer(self).rstrip('.')}>"
-
     def findings(self) -> Findings:
         from . import words
 

@@ -15,9 +15,6 @@ def share_by_distance(sums, kept, alive, size, pulls, previous_kept_all, objecti
     less its standard error, but at least half of that. Arms whose rewards have not varied count as noisy as the
     average.
     """
-    quota[:size] = pulls
-    if sums.pulls[alive[0]] == 0.0:  # the first phase
-        return
     values, noises, weights = zeros(size), zeros(size), zeros(size)
     best, average = 0, 0.0
     for p in range(size):

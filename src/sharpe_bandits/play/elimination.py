@@ -300,7 +300,9 @@ def play_phases(game, phases, rewards, formulas, out):
                 for i in range(count_arms):
                     count[i] = done[k, i]
                 sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
-                if not share_pulls(formulas, sums, kept[k], alive[k], size, quota, previous_kept_all, quotas[k]):
+                if phase == 0:
+                    quotas[k, :size] = quota
+                elif not share_pulls(formulas, sums, kept[k], alive[k], size, quota, previous_kept_all, quotas[k]):
                     give_up(out.status, numbers[block + k], 0, phase, quotas[k, :size].sum())
                     return
                 if fresh:

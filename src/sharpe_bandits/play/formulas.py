@@ -148,7 +148,8 @@ def turns(pulls, estimates, errors, best, challenger, turn):
 
 
 def share(sums, kept, alive, size, pulls, previous_kept_all, objective, quota):
-    """Write the pulls of each of the ``size`` undecided arms in a phase to ``quota``, ``pulls`` on average.
+    """Write the pulls of each of the ``size`` undecided arms in a phase, not the first, to ``quota``, ``pulls`` on
+    average.
 
     ``previous_kept_all``: whether the previous phase left all arms undecided.
     """
