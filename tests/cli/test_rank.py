@@ -96,7 +96,6 @@ def test_without_a_folder_nothing_is_written(file, capsys):
             ("--annual-risk-free", "2"),
             "--annual-risk-free is an annual rate, and 2.0 would be 200% per year; 0.02 is 2%",
         ),
-        (("--risk-free-per-period", "0.1"), "if it is the annual rate pass --annual-risk-free 0.1"),
         (("--periods-per-year", "-1"), "--periods-per-year must be a finite number above 0, got -1.0"),
         (("--L", "1e-5"), "--L 1e-05 is for --by rssr; pass that too, or leave it out"),
         (("--encoding", "foo"), "there is no encoding 'foo'; common ones are 'latin-1', 'cp1252' and 'utf-16'"),

@@ -122,7 +122,7 @@ def test_where_rssr_and_sharpe_ratio_part():
 
 def test_arms_from_a_table():
     returns = table(A=A, B=B)
-    normal = sb.BestArmProblem.from_returns(returns, risk_free_per_period=0.01)
+    normal = sb.BestArmProblem.from_returns(returns, annual_risk_free=1.01**4 - 1)
     assert normal.names == ("A", "B")
     assert normal.bandit.arms[0].mean == pytest.approx(0.02)
     assert normal.bandit.arms[0].variance == pytest.approx(0.0014 / 3)  # squares 4, 0, 1 and 9 of 0.01, about 0.03

@@ -276,7 +276,12 @@ def test_a_series_of_rates_is_a_constant_rate_where_it_is_constant():
     frame = pd.DataFrame(x, columns=["A", "B"]).assign(RF=0.0001)
     series = sb.rank(frame, kind="returns", periods_per_year=252, risk_free_series="RF", block=1, replications=100)
     constant = sb.rank(
-        frame[["A", "B"]], kind="returns", periods_per_year=252, risk_free_per_period=0.0001, block=1, replications=100
+        frame[["A", "B"]],
+        kind="returns",
+        periods_per_year=252,
+        annual_risk_free=1.0001**252 - 1,
+        block=1,
+        replications=100,
     )
     for a, b in zip(series.columns, constant.columns, strict=True):
         for key in ("sharpe", "se", "sharpe_low", "value", "psr", "dsr", "drawdown"):

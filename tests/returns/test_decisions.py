@@ -259,7 +259,7 @@ def test_a_series_of_rates(daily):
     frame = pd.DataFrame(daily.values, index=DAYS, columns=list("abcd"))
     rated = sb.read_returns(frame.assign(RF=1e-4), kind="returns", periods_per_year=252, risk_free_series="RF")
     series = sb.replay(rated, ["SF-UCB"], runs=3, L=1e-5)
-    constant = sb.replay(daily, ["SF-UCB"], risk_free_per_period=1e-4, runs=3, L=1e-5)
+    constant = sb.replay(daily, ["SF-UCB"], annual_risk_free=1.0001**252 - 1, runs=3, L=1e-5)
     for name in ("SF-UCB", EQUAL, LEADER):
         for key in ("sharpe", "se", "total", "annual_difference"):
             assert getattr(series[name], key) == pytest.approx(getattr(constant[name], key), rel=1e-6), (name, key)

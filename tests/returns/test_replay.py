@@ -85,7 +85,7 @@ def test_a_switch_costs(small):
 
 
 def test_the_risk_free_rate_is_taken_off_ratios_only(small):
-    player = played_in_turn(small, risk_free_per_period=0.05)["Round robin"]
+    player = played_in_turn(small, annual_risk_free=1.05**12 - 1)["Round robin"]
     assert player.sharpe == pytest.approx(0.05 / math.sqrt(0.108))
     assert player.total == pytest.approx(0.3068)
 

@@ -150,7 +150,6 @@ def test_annualised_is_the_sharpe_ratio_of_sums():
 
 def test_rates():
     assert statistics.per_period(0.21, 2) == pytest.approx(0.1)
-    assert statistics.per_year(0.1, 2) == pytest.approx(0.21)
     with pytest.raises(sb.errors.InvalidInputError, match="above 0, got -1"):
         statistics.per_period(-2, 12)
 
@@ -356,34 +355,23 @@ class TestAutocorrelation:
 # --- risk-free rates --------------------------------------------------------------------------------------------------
 
 
-def test_a_rate_is_annual_or_per_period():
-    assert statistics.risk_free_rate(0.02, None, 12) == pytest.approx(1.02 ** (1 / 12) - 1)
-    assert statistics.risk_free_rate(0.0, 0.001, 252) == 0.001
-    assert statistics.risk_free_rate(0.0, None, 252) == 0
-    assert statistics.risk_free_rate(-0.005, None, 1) == pytest.approx(-0.005)
-    assert statistics.risk_free_rate(0.0, 0.06, 1) == 0.06
+def test_a_rate_is_annual():
+    assert statistics.risk_free_rate(0.02, 12) == pytest.approx(1.02 ** (1 / 12) - 1)
+    assert statistics.risk_free_rate(0.0, 252) == 0
+    assert statistics.risk_free_rate(-0.005, 1) == pytest.approx(-0.005)
 
 
 @pytest.mark.parametrize(
-    ("rates", "words"),
+    ("rate", "words"),
     [
-        ((2.0, None, 252), "annual_risk_free is an annual rate, and 2.0 would be 200% per year; 0.02 is 2%"),
-        ((-1.0, None, 252), "would be -100% per year"),
-        ((math.inf, None, 252), "annual_risk_free must be a finite number, got inf"),
-        (
-            (0.0, 0.02, 252),
-            r"0.02 per period would be 1.46e\+04% per year .*",
-        ),
-        ((0.0, 0.06, 12), "a rate of 0.06 per period would be 101% per year"),
-        ((0.0, -1.0, 12), "a rate of -1.0 per period would be"),
-        ((0.0, math.nan, 12), "risk_free_per_period must be a finite number, got nan"),
-        ((0.02, 0.0001, 252), "give annual_risk_free=0.02, the annual rate, or risk_free_per_period=0.0001, not both"),
+        (2.0, "annual_risk_free is an annual rate, and 2.0 would be 200% per year; 0.02 is 2%"),
+        (-1.0, "would be -100% per year"),
+        (math.inf, "annual_risk_free must be a finite number, got inf"),
     ],
-    ids=lambda value: "",
 )
-def test_rates_that_cannot_be(rates, words):
+def test_rates_that_cannot_be(rate, words):
     with pytest.raises(sb.errors.InvalidInputError, match=words):
-        statistics.risk_free_rate(*rates)
+        statistics.risk_free_rate(rate, 252)
 
 
 def test_the_best_passes_more_often_the_more_columns_resemble_one_another():

@@ -171,7 +171,6 @@ class BestArmProblem:
         bootstrap: bool = False,
         block: float | None = None,
         annual_risk_free: float = 0.0,
-        risk_free_per_period: float | None = None,
         objective: CriterionName | Objective | None = None,
         aversion: float = 1.0,
         L: float | None = None,
@@ -197,8 +196,6 @@ class BestArmProblem:
             or 1 if there are too few rows
         annual_risk_free : float, optional
             annual rate, 0.02 for 2%, subtracted from every return
-        risk_free_per_period : float | None, optional
-            the rate per period, instead of the annual one
         objective : CriterionName | Objective | None, optional
             "sharpe", the default; "mean-risk", the default for costs; any other name that :func:`rank` knows; or any
             objective, such as ``Sortino(L=0)``, of returns above the hurdle
@@ -220,7 +217,7 @@ class BestArmProblem:
                 "bootstrap=True needs columns with the same history, whose rows are resampled together; leave it out"
             )
         periods = returns.periods_per_year
-        rate = returns.rate(annual_risk_free, risk_free_per_period)
+        rate = returns.rate(annual_risk_free)
         excess = returns.excess - rate
         columns = [column[~np.isnan(column)] for column in excess.T]
         for name, column in zip(returns.names, columns, strict=True):

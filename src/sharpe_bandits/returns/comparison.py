@@ -33,7 +33,7 @@ from .pairwise import Difference, pairwise_tests
 from .ranked import SHOWN
 from .ranking import CSCV_BLOCKS
 from .resampling import arch_bootstrap, block_length, check_block
-from .table import ANNUAL_OR_PER_PERIOD, Returns, read_returns, table_of
+from .table import ANNUAL, Returns, read_returns, table_of
 from .yardstick import JudgedBy, Yardstick
 
 #: Up to this many columns, all pairs are compared; with more, the best column is compared with every other.
@@ -200,7 +200,7 @@ class Comparison(Reported):
         return Findings(self.remarks, self.tables(SHOWN), self.conclusion, self.settings())
 
 
-@check_keywords(read_returns, risk_free=ANNUAL_OR_PER_PERIOD)
+@check_keywords(read_returns, risk_free=ANNUAL)
 def compare(
     source: Any,
     *,
@@ -208,7 +208,6 @@ def compare(
     by: JudgedBy | None = None,
     aversion: float = 1.0,
     annual_risk_free: float = 0.0,
-    risk_free_per_period: float | None = None,
     confidence: float = 0.95,
     replications: int = 1000,
     block: float | None = None,
@@ -228,7 +227,7 @@ def compare(
         "sharpe"; or "mean-risk", the mean less ``aversion`` times the standard deviation, the only one for costs
     confidence : float, optional
         confidence level of intervals and of the model confidence set
-    annual_risk_free, risk_free_per_period : float and float | None, optional
+    annual_risk_free : float, optional
         as for :func:`rank`
     replications, block, seed, **reading : int and float | None and Any
         as for :func:`rank`
@@ -249,7 +248,7 @@ def compare(
         raise InvalidInputError(f"a comparison needs at least two columns, but there is only {names[0]!r}")
     if against is not None and not (isinstance(against, str) and against in names):
         raise unknown("column", against, names)
-    rate = returns.rate(annual_risk_free, risk_free_per_period)
+    rate = returns.rate(annual_risk_free)
     yardstick = Yardstick.of(returns, rate, by, aversion)
     inside("confidence", confidence)
     whole("replications", replications, 100)

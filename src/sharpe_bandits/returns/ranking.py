@@ -29,7 +29,7 @@ from . import statistics
 from .measures import Measure, measures
 from .ranked import Ranked, Ranking
 from .resampling import LEAST_FOR_BLOCKS, block_length, check_block, counts_of, resampled_moments, resampled_paths
-from .table import ANNUAL_OR_PER_PERIOD, Returns, read_returns, table_of
+from .table import ANNUAL, Returns, read_returns, table_of
 from .yardstick import Criterion, CriterionName, Yardstick, check_aversion, criterion
 
 #: Blocks of rows for the probability of backtest overfitting.
@@ -40,13 +40,12 @@ LARGEST_SHARPE = 1000
 _FLAT = 1e-12
 
 
-@check_keywords(read_returns, risk_free=ANNUAL_OR_PER_PERIOD)
+@check_keywords(read_returns, risk_free=ANNUAL)
 def rank(
     source: Any,
     *,
     L: float | None = None,
     annual_risk_free: float = 0.0,
-    risk_free_per_period: float | None = None,
     by: CriterionName | Objective | None = None,
     aversion: float = 1.0,
     trials: int | None = None,
@@ -68,8 +67,6 @@ def rank(
         regulariser for "rssr", in the unit of variance per period; by default a tenth of a column's smallest variance
     annual_risk_free : float, optional
         annual rate, 0.02 for 2%
-    risk_free_per_period : float | None, optional
-        the rate per period, instead of the annual one
     by : CriterionName | Objective | None, optional
         "sharpe", the default; "rssr"; "sortino"; "omega"; "cvar", the expected shortfall of the worst 5% of periods;
         "log-growth"; "israelsen", a Sharpe ratio that does not reward risk below the hurdle; or "mean-risk", the mean
@@ -117,7 +114,7 @@ def rank(
         raise InvalidInputError(f"L={L!r} is for by='rssr'; pass that too, or leave it out")
     check_aversion(aversion, name)
     not_negative("aversion", aversion)
-    rate = returns.rate(annual_risk_free, risk_free_per_period)
+    rate = returns.rate(annual_risk_free)
     confidence = inside("confidence", confidence)
     least = math.ceil(round(2 / (1 - confidence), 6))  # one beyond each end
     if whole("replications", replications, 2) < least:
@@ -224,7 +221,7 @@ def rank(
     common = x[~np.isnan(x).any(axis=1)]
     measurable = x.shape[1] > 1 and len(common) >= 2 * CSCV_BLOCKS
     return Ranking(
-        columns, name, objective, L, statistics.per_year(rate, q), rate, float(confidence), replications, block,
+        columns, name, objective, L, float(annual_risk_free), rate, float(confidence), replications, block,
         seed, selection, trials_sd, error,
         (*losses, *([few] if rows < LEAST_FOR_BLOCKS else []), *returns.remarks),
         statistics.backtest_overfitting(common, Yardstick(rate).value, CSCV_BLOCKS) if measurable else None,

@@ -48,7 +48,7 @@ from .playing import (
     play,
 )
 from .resampling import block_length, check_block
-from .table import ANNUAL_OR_PER_PERIOD, Returns, read_returns, table_of
+from .table import ANNUAL, Returns, read_returns, table_of
 from .yardstick import Yardstick
 
 #: Number of standard errors beyond which a difference is called clear.
@@ -355,14 +355,13 @@ class Replay(Reported):
         return Findings(self.remarks, self.tables(), words, {**self.rules(), **self.settings()})
 
 
-@check_keywords(read_returns, risk_free=ANNUAL_OR_PER_PERIOD)
+@check_keywords(read_returns, risk_free=ANNUAL)
 def replay(
     source: Any,
     policies: Policy | str | Iterable[Policy | str] | None = None,
     *,
     L: float | None = None,
     annual_risk_free: float = 0.0,
-    risk_free_per_period: float | None = None,
     aversion: float = 1.0,
     feedback: Feedback = "bandit",
     runs: int = 100,
@@ -398,8 +397,6 @@ def replay(
         variance of a column in the first 20 rounds, or two rounds per column if these are more
     annual_risk_free : float, optional
         annual rate, 0.02 for 2%; in Sharpe ratios, and, per round, in policies given by name
-    risk_free_per_period : float | None, optional
-        the rate per period, instead of the annual one
     aversion : float, optional
         for costs: players are judged by mean cost plus this times the standard deviation, and so are the default
         policies, MeanRisk(aversion)
@@ -455,7 +452,7 @@ def replay(
         raise InvalidInputError(
             f"a replay chooses among columns, but there is only {returns.names[0]!r}; give at least two"
         )
-    rate = returns.rate(annual_risk_free, risk_free_per_period)
+    rate = returns.rate(annual_risk_free)
     yardstick = Yardstick.of(returns, rate, None, aversion)
     one_of("feedback", feedback, get_args(Feedback))
     whole("runs", runs, 2)
@@ -510,7 +507,7 @@ def replay(
         players=tuple(played + beside),
         feedback=feedback,
         L=L,
-        annual_risk_free=statistics.per_year(rate, returns.periods_per_year),
+        annual_risk_free=float(annual_risk_free),
         risk_free_per_period=rate,
         cost=float(costs[0]) if same else dict(zip(returns.names, costs.tolist(), strict=True)),
         every=drawn.every,

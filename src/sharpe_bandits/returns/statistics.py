@@ -211,34 +211,14 @@ def per_period(rate: float, periods_per_year: float) -> float:
     return float((1 + rate) ** (1 / positive("periods_per_year", periods_per_year)) - 1)
 
 
-def risk_free_rate(annual_risk_free: float, risk_free_per_period: float | None, periods_per_year: float) -> float:
-    """The risk-free rate per period, from the annual one or as given; implausible rates are rejected."""
-    annual, q = finite("annual_risk_free", annual_risk_free), positive("periods_per_year", periods_per_year)
-    if risk_free_per_period is None:
-        if not -LARGEST_RATE < annual <= LARGEST_RATE:
-            raise InvalidInputError(
-                f"annual_risk_free is an annual rate, and {annual_risk_free!r} would be {100 * annual:g}% per year; "
-                "0.02 is 2%"
-            )
-        return per_period(annual, q)
-    if annual != 0:
+def risk_free_rate(annual_risk_free: float, periods_per_year: float) -> float:
+    """The risk-free rate per period, from the annual one; implausible rates are rejected."""
+    if not -LARGEST_RATE < finite("annual_risk_free", annual_risk_free) <= LARGEST_RATE:
         raise InvalidInputError(
-            f"give annual_risk_free={annual_risk_free!r}, the annual rate, or "
-            f"risk_free_per_period={risk_free_per_period!r}, not both"
+            f"annual_risk_free is an annual rate, and {annual_risk_free!r} would be {100 * annual_risk_free:g}% per "
+            "year; 0.02 is 2%"
         )
-    rate = finite("risk_free_per_period", risk_free_per_period)
-    if not -LARGEST_RATE < rate <= LARGEST_RATE or abs(math.log1p(rate)) * q > math.log1p(LARGEST_RATE):
-        with np.errstate(over="ignore"):
-            yearly = 100 * np.expm1(q * np.log1p(max(rate, -0.99)))
-        raise InvalidInputError(
-            f"a rate of {risk_free_per_period!r} per period would be {yearly:.3g}% per year with {q:g} periods; if it "
-            f"is the annual rate pass annual_risk_free={risk_free_per_period!r}"
-        )
-    return rate
-
-
-def per_year(rate: float, periods_per_year: float) -> float:
-    return float((1 + rate) ** periods_per_year - 1)
+    return per_period(annual_risk_free, periods_per_year)
 
 
 def wealth(x: Any) -> np.ndarray:

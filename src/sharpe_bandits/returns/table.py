@@ -19,7 +19,7 @@ from .draft import Draft, counted, drafted
 from .statistics import LARGEST_RATE, per_period, risk_free_rate
 
 #: Why functions for returns take no ``risk_free``: policies and objectives have one, per round.
-ANNUAL_OR_PER_PERIOD = "pass annual_risk_free=, the annual rate (0.02 for 2%), or risk_free_per_period="
+ANNUAL = "pass annual_risk_free=, the annual rate: 0.02 for 2%"
 #: How a series of risk-free rates is quoted.
 Quote = Literal["per-period", "annual", "per-period-percent", "annual-percent"]
 
@@ -99,14 +99,14 @@ class Returns:
         """Returns minus the hurdle of their row; a constant risk-free rate is not subtracted here."""
         return self.values if self.hurdle is None else self.values - self.hurdle.values[:, None]
 
-    def rate(self, annual_risk_free: float, risk_free_per_period: float | None) -> float:
+    def rate(self, annual_risk_free: float) -> float:
         """The risk-free rate per period (see :func:`statistics.risk_free_rate`): 0 if there is a hurdle."""
-        if self.hurdle is not None and (annual_risk_free != 0 or risk_free_per_period is not None):
+        if self.hurdle is not None and annual_risk_free != 0:
             raise InvalidInputError(
                 f"returns are already evaluated against the {self.hurdle.kind} {self.hurdle.name!r}; leave out "
                 "annual_risk_free="
             )
-        return risk_free_rate(annual_risk_free, risk_free_per_period, self.periods_per_year)
+        return risk_free_rate(annual_risk_free, self.periods_per_year)
 
     def losses(self, rate: float, remedy: str = "pass by='mean-risk'") -> tuple[str, ...]:
         """A remark if no column has a mean above the hurdle, where a ratio rewards volatility; otherwise nothing."""

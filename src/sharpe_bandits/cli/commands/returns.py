@@ -101,7 +101,6 @@ def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     rate = parser.add_argument_group("risk-free rate or benchmark")
     hurdle = rate.add_mutually_exclusive_group()
     hurdle.add_argument("--annual-risk-free", type=float, default=0.0, metavar="RATE", help="annual rate: 0.02 is 2%%")
-    hurdle.add_argument("--risk-free-per-period", type=float, metavar="RATE", help="instead: rate per period")
     hurdle.add_argument("--risk-free-series", metavar="COLUMN", help="instead: rates by row, a column or another file")
     hurdle.add_argument(
         "--benchmark", metavar="COLUMN", help="returns in excess of a benchmark: a column, or a file of the same kind"
