@@ -257,7 +257,7 @@ def test_a_table_of_costs_is_ranked_by_cost_plus_risk(table, tmp_path):
 
 def test_a_ranking_by_ratio_of_losses_names_the_remedy(table):
     costs = sb.read_returns(table, **READING)
-    losses = sb.read_returns({name: -costs.own(name) for name in NAMES}, kind="returns", periods_per_year=252)
+    losses = sb.read_returns(dict(zip(costs.names, -costs.values.T, strict=True)), kind="returns", periods_per_year=252)
     by_ratio = sb.rank(losses, replications=200)
     assert by_ratio.columns[0].name == "POV"
     assert any("by='mean-risk'" in remark and "direction='min'" in remark for remark in by_ratio.remarks)

@@ -74,6 +74,12 @@ class Found(Reported):
         facts = {"runs": "10"}
         return Findings(["a < b"], [(["", "mean"], [["A", "1"]])], "A is <best>. By far.\n\nLuck differs.", facts)
 
+    def table(self):
+        return TABLE
+
+    def to_dict(self):
+        return {"runs": 10}
+
 
 def test_a_result_shows_its_findings():
     assert repr(Found()) == "<Found: A is <best>>"
