@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import chain
 from typing import Annotated, Any
 from urllib.parse import unquote
@@ -20,7 +21,7 @@ from ..live.campaigns.records import CIRCUMSTANCES, PAIRS, Decider, Entry, plain
 from ..live.campaigns.settings import optional_settings, policy_from_text
 from ..live.campaigns.webhooks import check_allowed
 from ..policies.base import Policy, policy_from_dict
-from . import aside, models
+from . import models
 from .problems import MEDIA_TYPE, problem_of
 from .state import CampaignHandle, ServiceState
 
@@ -354,7 +355,8 @@ async def verify(
     choices: bool = Query(False, description="also check that the policy still makes every choice"),
 ) -> Response:
     """The time is proportional to the length of the log."""
-    return answer(await request.app.state.aside.run(aside.verify, handle.reader.name, choices))
+    verification = await request.app.state.aside.run(handle.reader.name, "verify", choices=choices)
+    return answer({"ok": verification.ok, **vars(verification)})
 
 
 @router.get("/campaigns/{name}/agent", summary="The state as an agent", response_model=models.AgentState)
@@ -394,7 +396,8 @@ async def evaluation(
     except UnreadableDataError as error:
         raise InvalidInputError(str(error)) from None
     other = _policy(description, L, risk_free)
-    return answer(await request.app.state.aside.run(aside.evaluate, handle.reader.name, other))
+    estimates = await request.app.state.aside.run(handle.reader.name, "evaluate", policy=other)
+    return answer({"sentence": f"{estimates}.", **asdict(estimates)})
 
 
 @router.get("/campaigns/{name}/view", include_in_schema=False)

@@ -48,7 +48,6 @@ def create_app(
     hosts: Iterable[str] = ("127.0.0.1", "localhost", "::1"),
     *,
     rate: float = RATE,
-    group: int = 256,
     token_file: Path | None = None,
     target: str | None = None,
     modules: Sequence[str] = (),
@@ -56,12 +55,12 @@ def create_app(
 ) -> Gate:
     """The service of a store, as an ASGI application.
 
-    It closes the store when it ends. ``rate`` is in requests per second and token, and ``group`` the largest number of
-    requests in one commit. A ``token_file`` is read again when it changes. ``target`` is how other processes open the
-    store for work that takes long, and ``modules`` are what they import; without it, threads do that work. Browsers may
-    do without signing in what the ``visitor`` may: for demonstrations on this machine.
+    It closes the store when it ends. ``rate`` is in requests per second and token. A ``token_file`` is read again when
+    it changes. ``target`` is how other processes open the store for work that takes long, and ``modules`` are what they
+    import; without it, threads do that work. Browsers may do without signing in what the ``visitor`` may: for
+    demonstrations on this machine.
     """
-    state = ServiceState(store, group)
+    state = ServiceState(store)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -136,19 +135,18 @@ async def _invalid(request: Request, error: Any) -> Response:
     ]
     if request.method == "POST" and "json" not in request.headers.get("content-type", ""):
         problems.append("send the header Content-Type: application/json")
-    return problem_response(problem(422, "invalid-input", "invalid input", "; ".join(problems)[:1000]))
+    return problem_response(problem(422, "invalid-input", "; ".join(problems)[:1000]))
 
 
 async def _http(request: Request, error: Any) -> Response:
-    kinds = {403: "campaign", 404: "not-found", 405: "method-not-allowed"}
-    kind = kinds.get(error.status_code, "bad-request")
-    words = {404: "there is nothing at this path; see /docs", 405: "this path does not support this method; see /docs"}
-    detail = words.get(error.status_code, str(error.detail))
-    return _shown(request, problem(error.status_code, kind, kind.replace("-", " "), detail), error.headers)
+    kind, detail = {
+        403: ("campaign", error.detail),
+        404: ("not-found", "there is nothing at this path; see /docs"),
+        405: ("method-not-allowed", "this path does not support this method; see /docs"),
+    }.get(error.status_code, ("bad-request", str(error.detail)))
+    return _shown(request, problem(error.status_code, kind, detail), error.headers)
 
 
 async def _unforeseen(_: Request, error: Exception) -> Response:
     """The server logs the error itself."""
-    return problem_response(
-        problem(500, "unforeseen", "unforeseen error", "an error of the service; its log has the details")
-    )
+    return problem_response(problem(500, "unforeseen", "an error of the service; its log has the details"))

@@ -6,54 +6,48 @@ import asyncio
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from dataclasses import asdict
 from typing import Any
 
 from ..errors import StoreError
-from ..live.campaigns import Campaign, Store
-from ..policies.base import Policy
+from ..live.campaigns import Store
 
 #: The store of the process, opened when it starts.
 _store: Store
 
 
 class Aside:
-    """Runs functions of campaigns one after another, in a process that opens the store by ``target`` and imports the
-    ``modules`` that define policies; without a target, in a thread.
+    """Calls methods of campaigns one after another, in a process that opens the store by ``target`` and imports the
+    ``modules`` that define policies; without a target, in threads.
     """
 
-    def __init__(self, store: Store, target: str | None = None, modules: Sequence[str] = ()) -> None:
+    def __init__(self, store: Store, target: str | None, modules: Sequence[str]) -> None:
         self._opened, self._target, self._modules = store, target, list(modules)
-        self._executor: Executor | None = None
+        self._process: ProcessPoolExecutor | None = None
 
-    async def run(self, work: Callable[..., Any], name: str, *arguments: Any) -> Any:
-        """The result of a function, which gets the campaign and the arguments."""
-        if self._executor is None:
-            self._executor = self._start()
-        opened = self._opened if self._target is None else None
-        try:
-            return await asyncio.wrap_future(self._executor.submit(_work, opened, work, name, arguments))
-        except BrokenProcessPool:
-            self._executor = None
-            raise StoreError("a process of the service was ended by the operating system; try again") from None
-
-    def _start(self) -> Executor:
+    async def run(self, name: str, method: str, **options: Any) -> Any:
+        """What a method of the campaign with this name returns."""
         if self._target is None:
-            return ThreadPoolExecutor(1, "aside")
-        context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(1, context, initializer=_open, initargs=(self._target, self._modules))
+            return await asyncio.to_thread(_call, self._opened, name, method, options)
+        if self._process is None:
+            context = multiprocessing.get_context("spawn")
+            self._process = ProcessPoolExecutor(1, context, _open, (self._target, self._modules))
+        try:
+            return await asyncio.wrap_future(self._process.submit(_call, None, name, method, options))
+        except BrokenProcessPool:
+            self._process = None
+            raise StoreError("a process of the service was ended by the operating system; try again") from None
 
     def close(self) -> None:
         """End the process; what it was doing is lost."""
-        if self._executor is not None:
-            for process in multiprocessing.active_children() if self._target else ():
+        if self._process is not None:
+            for process in multiprocessing.active_children():
                 process.terminate()
-            self._executor.shutdown(wait=self._target is not None, cancel_futures=True)
-            self._executor = None  # which frees its semaphores
+            self._process.shutdown(wait=False, cancel_futures=True)
+            self._process = None  # which frees its semaphores
 
 
 def _open(target: str, modules: Sequence[str]) -> None:
@@ -68,17 +62,5 @@ def _open(target: str, modules: Sequence[str]) -> None:
     _store = Store(target, create=False)
 
 
-def _work(store: Store | None, work: Callable[..., Any], name: str, arguments: Sequence[Any]) -> Any:
-    return work((store or _store).campaign(name), *arguments)
-
-
-def verify(campaign: Campaign, choices: bool) -> dict[str, Any]:
-    """The result of a verification."""
-    verification = campaign.verify(choices=choices)
-    return {"ok": verification.ok, **vars(verification)}
-
-
-def evaluate(campaign: Campaign, policy: Policy) -> dict[str, Any]:
-    """What another policy would have earned."""
-    estimates = campaign.evaluate(policy)
-    return {"sentence": f"{estimates}.", **asdict(estimates)}
+def _call(store: Store | None, name: str, method: str, options: dict[str, Any]) -> Any:
+    return getattr((store or _store).campaign(name), method)(**options)

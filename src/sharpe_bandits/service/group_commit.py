@@ -5,20 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from concurrent.futures import Executor
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import SharpeBanditsError, StoreError
 from ..live.campaigns import Campaign
 from ..live.campaigns.requests import Request
 from .observability import Observer
 
-#: Maximum number of requests waiting for one campaign.
-LONGEST_QUEUE = 10_000
-
-
-class _Waiting(NamedTuple):
-    request: Request
-    result: asyncio.Future[Any]
+#: Maximum number of requests in one commit, and of those waiting for one campaign.
+LARGEST_GROUP, LONGEST_QUEUE = 256, 10_000
 
 
 class GroupCommit:
@@ -28,14 +23,11 @@ class GroupCommit:
     ``turn`` is held during a commit: campaigns of one storage share it if only one of them can write at a time.
     """
 
-    def __init__(
-        self, campaign: Campaign, threads: Executor, turn: asyncio.Lock, largest: int, observer: Observer
-    ) -> None:
-        self._campaign, self._threads, self._turn, self._largest = campaign, threads, turn, largest
-        self._observer = observer
+    def __init__(self, campaign: Campaign, threads: Executor, turn: asyncio.Lock, observer: Observer) -> None:
+        self._campaign, self._threads, self._turn, self._observer = campaign, threads, turn, observer
         #: Whether the storage refused the last commit.
         self.refused = False
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[tuple[Request, asyncio.Future[Any]]] = []
         self._task: asyncio.Task[None] | None = None
 
     async def do(self, request: Request) -> Any:
@@ -43,7 +35,7 @@ class GroupCommit:
         if len(self._waiting) >= LONGEST_QUEUE:
             raise StoreError(f"{LONGEST_QUEUE:,} requests are waiting; nothing was recorded: try again later")
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(request, future))
+        self._waiting.append((request, future))
         if self._task is None:
             self._task = asyncio.create_task(self._commit_all())
         result = await future
@@ -61,9 +53,8 @@ class GroupCommit:
         try:
             while self._waiting:
                 async with self._turn:
-                    group = self._waiting[: self._largest]
-                    del self._waiting[: self._largest]
-                    requests, began = [one.request for one in group], time.perf_counter()
+                    group, self._waiting = self._waiting[:LARGEST_GROUP], self._waiting[LARGEST_GROUP:]
+                    requests, began = [request for request, _ in group], time.perf_counter()
                     results = await loop.run_in_executor(self._threads, self._commit, requests)
                     self._observer.group_size.observe(len(requests))
                     self._observer.commit_seconds.observe(time.perf_counter() - began)
@@ -71,9 +62,9 @@ class GroupCommit:
                 if self.refused:  # those that came meanwhile have waited as long already
                     group, self._waiting = group + self._waiting, []
                     results = [results[0]] * len(group)
-                for one, result in zip(group, results, strict=True):
-                    if not one.result.done():  # else its client has gone
-                        one.result.set_result(result)
+                for (_, future), result in zip(group, results, strict=True):
+                    if not future.done():  # else its client has gone
+                        future.set_result(result)
         finally:
             self._task = None
 

@@ -31,11 +31,10 @@ class CampaignHandle(NamedTuple):
 
 
 class ServiceState:
-    """An open store; ``group`` is the maximum number of requests in one commit."""
+    """An open store."""
 
-    def __init__(self, store: Store, group: int = 256) -> None:
+    def __init__(self, store: Store) -> None:
         self.store = store
-        self._group = group
         self._handles: dict[str, CampaignHandle] = {}
         self._opening = threading.Lock()
         self._threads = ThreadPoolExecutor(1 if store.single_writer else 8, "commit")
@@ -87,7 +86,7 @@ class ServiceState:
         with self._opening:
             if name not in self._handles:
                 turn = self._turn if self.store.single_writer else asyncio.Lock()
-                commits = GroupCommit(self.store.campaign(name), self._threads, turn, self._group, self.observer)
+                commits = GroupCommit(self.store.campaign(name), self._threads, turn, self.observer)
                 reader = self.store.campaign(name)
                 self._handles[name] = CampaignHandle(commits, reader, View(reader))
             return self._handles[name]
