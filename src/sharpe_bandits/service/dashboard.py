@@ -17,7 +17,7 @@ from .. import __version__
 from ..errors import SharpeBanditsError
 from ..live.campaigns.settings import optional_settings
 from .api import PAGE, campaign_of, state_of, visible
-from .security import COOKIE, SESSION_LENGTH, Guard, cookie_of
+from .security import COOKIE, SESSION_LENGTH, Guard
 
 _HERE = Path(__file__).parent
 
@@ -137,7 +137,7 @@ async def _sign_in(request: Request) -> Response:
 
 async def _sign_out(request: Request) -> Response:
     guard: Guard = request.app.state.guard
-    guard.sign_out(cookie_of(dict(request.scope["headers"])))
+    guard.sign_out(request.cookies.get(COOKIE, ""))
     response = RedirectResponse("/sign-in", 303)
     response.delete_cookie(COOKIE)
     return response

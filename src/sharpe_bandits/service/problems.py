@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import (
-    BudgetTooSmallError,
-    CampaignOverError,
-    CampaignPausedError,
-    ConflictError,
-    InvalidInputError,
-    MissingLibraryError,
-    SharpeBanditsError,
-    StoreError,
-    UnknownNameError,
-    UnreadableDataError,
-    WaitForRewardsError,
-)
+from .. import errors
+from ..errors import SharpeBanditsError, StoreError, WaitForRewardsError
 
 
-class ScopeError(InvalidInputError):
+class ScopeError(errors.InvalidInputError):
     """The token does not have the scope that a request needs."""
 
 
@@ -30,33 +19,34 @@ _PREFIX = "urn:sharpe-bandits:problem:"
 #: Errors of the library with their type and status; the first match counts.
 _ERRORS: list[tuple[type[SharpeBanditsError], str, int]] = [
     (WaitForRewardsError, "wait-for-rewards", 425),
-    (CampaignOverError, "campaign-over", 409),
-    (CampaignPausedError, "campaign-paused", 409),
-    (ConflictError, "conflict", 409),
-    (UnknownNameError, "unknown-name", 404),
-    (BudgetTooSmallError, "budget-too-small", 422),
-    (InvalidInputError, "invalid-input", 422),
+    (errors.CampaignOverError, "campaign-over", 409),
+    (errors.CampaignPausedError, "campaign-paused", 409),
+    (errors.ConflictError, "conflict", 409),
+    (errors.UnknownNameError, "unknown-name", 404),
+    (errors.BudgetTooSmallError, "budget-too-small", 422),
+    (ScopeError, "scope", 403),
+    (errors.InvalidInputError, "invalid-input", 422),
     (StoreError, "store-unavailable", 503),
-    (UnreadableDataError, "unreadable-data", 500),
-    (MissingLibraryError, "missing-library", 500),
+    (errors.UnreadableDataError, "unreadable-data", 500),
+    (errors.MissingLibraryError, "missing-library", 500),
     (SharpeBanditsError, "refused", 422),
 ]
 #: Statuses of requests that may be repeated, after a second.
 REPEATABLE = (425, 429, 503)
 
 
-def problem(status: int, kind: str, title: str, detail: str, **more: Any) -> dict[str, Any]:
+def problem(status: int, kind: str, detail: str) -> dict[str, Any]:
     """A problem as plain data."""
-    return {"type": _PREFIX + kind, "title": title, "status": status, "detail": detail, **more}
+    return {"type": _PREFIX + kind, "title": kind.replace("-", " "), "status": status, "detail": detail}
 
 
 def problem_of(error: SharpeBanditsError) -> dict[str, Any]:
     """The problem details of an error of the library."""
     kind, status = next((kind, status) for cls, kind, status in _ERRORS if isinstance(error, cls))
-    more: dict[str, Any] = {}
+    content = problem(status, kind, str(error))
     if isinstance(error, WaitForRewardsError):  # arms may be numbers, which cannot be names in JSON
-        more["arms"] = [{"arm": arm, "rewards": count} for arm, count in error.arms.items()]
-    return problem(status, kind, kind.replace("-", " "), str(error), **more)
+        content["arms"] = [{"arm": arm, "rewards": count} for arm, count in error.arms.items()]
+    return content
 
 
 def error_of(content: Any, status: int) -> SharpeBanditsError:
@@ -67,5 +57,4 @@ def error_of(content: Any, status: int) -> SharpeBanditsError:
     if kind == "wait-for-rewards":
         return WaitForRewardsError(detail, {item["arm"]: item["rewards"] for item in content.get("arms", [])})
     by_name: dict[str, type[SharpeBanditsError]] = {name: cls for cls, name, _ in _ERRORS}
-    by_name["scope"] = ScopeError
-    return by_name.get(kind, StoreError if status >= 500 else InvalidInputError)(detail)
+    return by_name.get(kind, StoreError if status >= 500 else errors.InvalidInputError)(detail)

@@ -12,6 +12,7 @@ import base64
 import hashlib
 import hmac
 import os
+import re
 import secrets
 import stat
 import time
@@ -21,11 +22,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import quote, unquote, urlsplit
 
+from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from .._support.names import check_name
@@ -68,7 +70,9 @@ _HEADERS = [
     (b"cache-control", b"no-store"),
 ]  # fmt: skip
 #: Headers that affect authorisation, and may occur only once.
-_ONCE = (b"host", b"origin", b"authorization", b"cookie", b"content-length")
+_ONCE = ("host", "origin", "authorization", "cookie", "content-length")
+#: The campaign that a path names.
+_CAMPAIGN = re.compile("/(?:api/campaigns|campaign)/([^/]*)")
 #: Minimum number of characters of a token.
 _SHORTEST = 32
 
@@ -152,15 +156,13 @@ def _token(path: Path, name: str, entry: Any) -> Token:
         )
     if token.startswith("replace-me"):
         raise InvalidInputError(f"the token [{name}] in {path} is that of the example, which everybody knows; {remedy}")
-    patterns, end = settings.get("campaigns", ["*"]), settings.get("expires")
+    patterns, end = settings.get("campaigns", ["*"]), settings.get("expires", date.max)
     if not isinstance(patterns, list) or not all(isinstance(pattern, str) for pattern in patterns):
         raise InvalidInputError(f'campaigns of [{name}] in {path} must be a list of names or patterns, as in ["eu-*"]')
-    if not (end is None or isinstance(end, date)):
+    if not isinstance(end, date):
         raise InvalidInputError(f"expires of [{name}] in {path} must be a date, as in expires = 2030-01-31")
-    expires = float("inf")
-    if end is not None:
-        moment = end if isinstance(end, datetime) else datetime(end.year, end.month, end.day)
-        expires = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    moment = end if isinstance(end, datetime) else datetime(end.year, end.month, end.day)
+    expires = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     return Token.of(name, map(str, scopes), token, campaigns=tuple(patterns), expires=expires)
 
 
@@ -208,11 +210,9 @@ class Guard:
 
     def token(self, text: str) -> Token | None:
         """The token that matches a text; all are compared, each in constant time."""
-        digest, match = _digest(text), None
-        for token in self._tokens.values():
-            if hmac.compare_digest(token.digest, digest):
-                match = token
-        return match if match is not None and match.valid else None
+        digest = _digest(text)
+        matches = [token for token in self._tokens.values() if hmac.compare_digest(token.digest, digest)]
+        return next((token for token in matches if token.valid), None)
 
     def sign_in(self, token: Token) -> str:
         """Start a browser session; return the value of its cookie.
@@ -255,15 +255,6 @@ def _signature(token: Token, content: str) -> str:
     return hmac.new(token.digest, b"session " + content.encode(), hashlib.sha256).hexdigest()
 
 
-def cookie_of(headers: dict[bytes, bytes]) -> str:
-    """The session in a Cookie header, or an empty string; other cookies of the host may have any form."""
-    for part in headers.get(b"cookie", b"").decode("latin-1").split(";"):
-        name, _, value = part.strip().partition("=")
-        if name == COOKIE:
-            return value.strip('"')
-    return ""
-
-
 class _DeniedError(Exception):
     def __init__(self, status: int, kind: str, detail: str) -> None:
         self.status, self.kind, self.detail = status, kind, detail
@@ -300,38 +291,37 @@ class Gate:
             scope["path"] = scope["raw_path"].decode("ascii")
             await self.app(scope, body, guarded)
         except _DeniedError as denied:
-            await self._refuse(scope, guarded, denied)
+            await self._refused(scope, denied)(scope, receive, guarded)
         finally:
             self._observer.request(scope, status, time.perf_counter() - began)
 
     def _admit(self, scope: Any) -> Token | None:
         """The token of a request that may pass; raises if it may not."""
-        headers = dict(scope["headers"])
-        if len(headers) < len(scope["headers"]):
-            names = [name for name, _ in scope["headers"]]
-            if any(names.count(name) > 1 for name in _ONCE):
-                raise _DeniedError(400, "bad-request", "a header that may occur only once was sent twice")
+        headers = Headers(scope=scope)
+        if any(headers.keys().count(name) > 1 for name in _ONCE):
+            raise _DeniedError(400, "bad-request", "a header that may occur only once was sent twice")
         raw = scope.get("raw_path") or scope["path"].encode()
         if len(raw) + len(scope["query_string"]) > LONGEST_PATH or not raw.isascii():
             raise _DeniedError(414, "too-long", f"path and query must have at most {LONGEST_PATH} ASCII characters")
         scope["raw_path"] = raw
         if raw.decode("ascii") in HEALTH and scope["method"] in ("GET", "HEAD"):
             return None
-        host, origin = (headers.get(name, b"").decode("latin-1") for name in (b"host", b"origin"))
+        host, origin = headers.get("host", ""), headers.get("origin", "")
         # Prometheus reaches each server by its address; a browser that is led here by a foreign name has no token.
-        scraped = raw == b"/metrics" and b"authorization" in headers and not origin
+        scraped = raw == b"/metrics" and "authorization" in headers and not origin
         if not scraped and _host(host) not in self._guard.hosts:
             detail = f"this service has no host name {shown(host)}; add it to --allowed-hosts"
             raise _DeniedError(421, "unknown-host", detail)
         if origin and origin.lower() != f"{scope['scheme']}://{host.lower()}":
             raise _DeniedError(403, "foreign-origin", f"requests from pages of {shown(origin)} are refused")
-        return self._authorise(scope, headers, origin)
+        return self._authorise(scope, headers)
 
-    def _authorise(self, scope: Any, headers: dict[bytes, bytes], origin: str) -> Token | None:
+    def _authorise(self, scope: Any, headers: Headers) -> Token | None:
         guard, method, path = self._guard, scope["method"], scope["raw_path"].decode("ascii")
-        scheme, _, credentials = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+        scheme, _, credentials = headers.get("authorization", "").partition(" ")
         by_cookie = not scheme
-        token = guard.session(cookie_of(headers)) or guard.visitor if by_cookie else None
+        session = Request(scope).cookies.get(COOKIE, "") if by_cookie else ""
+        token = guard.session(session) or guard.visitor if by_cookie else None
         if scheme.lower() == "bearer":
             token = guard.token(credentials.strip())
         if not guard.within_limit(token, (scope.get("client") or ("",))[0]):
@@ -342,35 +332,24 @@ class Gate:
         if token is None:
             reason = "a token is required" if by_cookie else "this token is not valid here"
             raise _DeniedError(401, "no-token", f"{reason}: send one as Authorization: Bearer ...")
-        scope["campaign"] = campaign = _campaign_in(path)
+        match = _CAMPAIGN.match(path)
+        scope["campaign"] = campaign = match and unquote(match[1], errors="replace")
         if scope_of(method, path) not in token.scopes:
             detail = f"the token {token.name!r} may {' and '.join(sorted(token.scopes))}; this needs the scope "
             raise _DeniedError(403, "scope", f"{detail}{scope_of(method, path)!r}")
         if campaign is not None and not token.sees(campaign):
             raise _DeniedError(403, "campaign", f"the token {token.name!r} is not for the campaign {shown(campaign)}")
-        if not read and by_cookie and not origin:
+        if not read and by_cookie and not headers.get("origin"):
             raise _DeniedError(403, "no-origin", "with a session cookie, changes need an Origin header")
         return token
 
-    async def _refuse(self, scope: Any, send: Any, denied: _DeniedError) -> None:
-        page = scope["method"] == "GET" and b"text/html" in dict(scope["headers"]).get(b"accept", b"")
-        response: Response
+    def _refused(self, scope: Any, denied: _DeniedError) -> Response:
+        page = scope["method"] == "GET" and "text/html" in Headers(scope=scope).get("accept", "")
         if denied.status == 401 and page:
-            there = quote(scope["raw_path"].decode("ascii"), safe="/%")
-            response = RedirectResponse(f"/sign-in?next={quote(there, safe='/')}", 303)
-        else:
-            self._observer.refused(denied.kind)
-            content = problem(denied.status, denied.kind, denied.kind.replace("-", " "), denied.detail)
-            response = problem_response(content)
-            if denied.status == 401:
-                response.headers["WWW-Authenticate"] = "Bearer"
-            if denied.status in (408, 413):
-                response.headers["Connection"] = "close"
-        await response(scope, _nothing, send)
-
-
-async def _nothing() -> Any:
-    """What a response that needs no request reads of it."""
+            return RedirectResponse(f"/sign-in?next={quote(scope['raw_path'].decode('ascii'))}", 303)
+        self._observer.refused(denied.kind)
+        headers = {401: {"WWW-Authenticate": "Bearer"}, 408: {"Connection": "close"}, 413: {"Connection": "close"}}
+        return problem_response(problem(denied.status, denied.kind, denied.detail), headers.get(denied.status))
 
 
 def problem_response(content: dict[str, Any], headers: Mapping[str, str] | None = None) -> Response:
@@ -379,15 +358,6 @@ def problem_response(content: dict[str, Any], headers: Mapping[str, str] | None 
     return JSONResponse(content, content["status"], {**(headers or {}), **again}, MEDIA_TYPE)
 
 
-def _campaign_in(path: str) -> str | None:
-    """The campaign that a path names, if it names one."""
-    for prefix in ("/api/campaigns/", "/campaign/"):
-        if path.startswith(prefix):
-            return unquote(path.removeprefix(prefix).partition("/")[0], errors="replace")
-    return None
-
-
-@lru_cache(1024)
 def _host(text: str) -> str | None:
     """The name in a Host header; None if there is none."""
     try:
