@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import Literal
 
 import numpy as np
@@ -16,8 +17,8 @@ from ..results.metrics import Estimate
 DAY = 86_400.0
 #: The pace is measured over this many past seconds, and not of campaigns younger than the second number.
 _RECENT, _SHORTEST = 7 * DAY, 3600.0
-#: Rewards beyond which a campaign is not said to be decided ever.
-_MOST = 1e9
+#: Rewards beyond which a campaign is not said to be decided ever, and the precision of their number.
+_MOST, _STEP = 1e9, 1.01
 
 
 def per_day(activity: Activity, now: float, kind: Literal["asked", "rewarded"]) -> Estimate | None:
@@ -31,7 +32,7 @@ def per_day(activity: Activity, now: float, kind: Literal["asked", "rewarded"]) 
     return Estimate.normal(count / days, math.sqrt(count) / days)
 
 
-def _statistics(agent: Agent) -> Statistics:
+def statistics_of(agent: Agent) -> Statistics:
     """The statistics of all arms, as arrays; costs count as negative rewards."""
     return Statistics(*np.array([tuple(statistics) for statistics in agent.statistics().values()], float).T)
 
@@ -39,41 +40,30 @@ def _statistics(agent: Agent) -> Statistics:
 def rewards_to_decide(agent: Agent) -> int | None:
     """How many more rewards separate the leader from all others, if arms are as estimated now and are played in the
     same shares; 0 if it is separated; None if it takes too many."""
-    goal, statistics = agent.objective, _statistics(agent)
+    goal, statistics = agent.objective, statistics_of(agent)
     active = np.array([arm not in set(agent.retired) for arm in agent.arms])
     pulls = float(statistics.pulls.sum())
     if active.sum() < 2 or not pulls:
         return None
 
-    def decided(factor: float) -> bool:
-        return leader(statistics._replace(pulls=factor * statistics.pulls), goal, among=active).probably_best
+    def decided(step: int) -> bool:
+        longer = statistics._replace(pulls=_STEP**step * statistics.pulls)
+        return leader(longer, goal, among=active).probably_best
 
-    low = high = 1.0
-    while not decided(high):
-        low, high = high, 2 * high
-        if high * pulls > _MOST:
-            return None
-    while high - low > 0.01 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if decided(middle) else (middle, high)
-    return 0 if high == 1.0 else math.ceil((high - 1.0) * pulls)
+    steps = range(math.ceil(math.log(max(_MOST / pulls, _STEP), _STEP)))
+    step = bisect_left(steps, True, key=decided)
+    return None if step == len(steps) else math.ceil((_STEP**step - 1.0) * pulls)
 
 
 def gain(agent: Agent) -> Estimate | None:
     """How much more a reward was on average than under an even split among the arms, positive if that is better; None
     if an arm has fewer than two rewards. The error is that of the arms' means."""
-    statistics = _statistics(agent)
+    statistics = statistics_of(agent)
     pulls, mean, variance = statistics.pulls, statistics.mean, statistics.variance
     if (pulls < 2).any():
         return None
     weights = pulls / pulls.sum() - 1 / len(pulls)
     return Estimate.normal(float(weights @ mean), math.sqrt(float(weights**2 @ (variance / pulls))))
-
-
-def rounded(x: float, error: float) -> str:
-    """A number with the digits that its error carries: two of the error."""
-    digits = 1 - math.floor(math.log10(error)) if error > 0 and math.isfinite(error) else 6
-    return f"{round(x, digits):,.{max(digits, 0)}f}"
 
 
 def duration(days: float) -> str:
