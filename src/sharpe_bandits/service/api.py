@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import asdict
-from itertools import chain
+from itertools import chain, islice
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -17,7 +17,7 @@ from .._support.plain_data import finite_or_none
 from ..errors import InvalidInputError, SharpeBanditsError, UnknownNameError, UnreadableDataError, unknown
 from ..live.campaigns import Campaign, requests
 from ..live.campaigns.log import to_csv
-from ..live.campaigns.records import CIRCUMSTANCES, PAIRS, Decider, Entry, plain_details
+from ..live.campaigns.records import CIRCUMSTANCES, PAIRS, Decider, Entry, plain_details, with_iso_times
 from ..live.campaigns.settings import optional_settings, policy_from_text
 from ..live.campaigns.webhooks import check_allowed
 from ..policies.base import Policy, policy_from_dict
@@ -54,7 +54,9 @@ class _CSV(Response):
     media_type = "text/csv"
 
 
+#: Routes of all campaigns, and of the one that the path names.
 router = APIRouter(prefix="/api", responses=_PROBLEMS)
+named = APIRouter(prefix="/api/campaigns/{name}", responses=_PROBLEMS)
 
 
 def state_of(request: Request) -> ServiceState:
@@ -81,15 +83,15 @@ async def campaign_of(request: Request, name: str) -> CampaignHandle:
 Handle = Annotated[CampaignHandle, Depends(campaign_of)]
 
 
-def answer(data: Any, status: int = 200) -> Response:
+def answer(data: Any) -> Response:
     """Plain data as JSON."""
-    return JSONResponse(finite_or_none(data), status)
+    return JSONResponse(finite_or_none(data))
 
 
 # Routes are tried in order: what workers call all the time comes first, and its answers have no infinite numbers.
 
 
-@router.post("/campaigns/{name}/decisions", summary="Ask which arm to play", response_model=models.Decisions)
+@named.post("/decisions", summary="Ask which arm to play", response_model=models.Decisions)
 async def ask(request: Request, name: str, body: models.AskBody) -> Response:
     """One decision, or several; a key that was used before returns the same decision."""
     if sum(option is not None for option in (body.key, body.keys, body.count)) > 1:
@@ -103,7 +105,7 @@ async def ask(request: Request, name: str, body: models.AskBody) -> Response:
     return JSONResponse({"decisions": [decision.to_dict() for decision in decisions], "next": None})
 
 
-@router.post("/campaigns/{name}/rewards", summary="Tell rewards", response_model=models.Told)
+@named.post("/rewards", summary="Tell rewards", response_model=models.Told)
 async def tell(request: Request, name: str, body: models.TellBody) -> Response:
     """In one commit. Repeating a reward changes nothing; a different one for the same decision is a conflict."""
     handle = await campaign_of(request, name)
@@ -118,7 +120,7 @@ async def tell(request: Request, name: str, body: models.TellBody) -> Response:
     return JSONResponse({"recorded": len(body.rewards) - len(refused), "refused": refused})
 
 
-@router.post("/campaigns/{name}/records", summary="Record decisions of others", response_model=models.Decisions)
+@named.post("/records", summary="Record decisions of others", response_model=models.Decisions)
 async def record(request: Request, handle: Handle, body: models.RecordsBody) -> Response:
     """All of them or none. The policy learns from them, and what it would have chosen is logged beside them."""
     by, actor = Decider.HISTORY if body.history else Decider.EXTERNAL, _actor(request)
@@ -135,36 +137,27 @@ def _actor(request: Request) -> str:
 Search = Annotated[str, Query(max_length=200, description="part of the name")]
 Segment = Annotated[str | None, Query(min_length=1, max_length=200, description="in this segment")]
 After = Annotated[str, Query(max_length=200, description="only names after this one")]
+Count = Annotated[int, Query(ge=1, le=10_000, description="maximum number")]
 
 
 @router.get("/campaigns", summary="Campaigns, page by page", response_model=models.Campaigns)
-def list_campaigns(
-    request: Request,
-    search: Search = "",
-    after: After = "",
-    count: int = Query(1000, ge=1, le=10_000, description="maximum number"),
-) -> Response:
+def list_campaigns(request: Request, search: Search = "", after: After = "", count: Count = 1000) -> Response:
     """Names, policies, creation times, and numbers of events, by name; ``next`` is where the next page begins."""
     entries, following = visible(request, search, after, count)
-    campaigns = [{**vars(entry), "created": entry.created.isoformat()} for entry in entries]
-    return answer({"campaigns": campaigns, "next": following})
+    return answer({"campaigns": [with_iso_times(vars(entry)) for entry in entries], "next": following})
 
 
 def visible(request: Request, search: str, after: str, count: int) -> tuple[list[Entry], str | None]:
     """Campaigns that the token of a request is for; and after which name the next page begins, if there is one."""
     store, token = state_of(request).store, request.scope["token"]
-    entries: list[Entry] = []
-    search, after = search.replace("\0", ""), after.replace("\0", "")
-    while True:
-        page = store.campaigns(search, after=after, count=count + 1)
-        for entry in page:
-            if len(entries) == count:
-                return entries, after
-            if token.sees(entry.name):
-                entries.append(entry)
-            after = entry.name
-        if len(page) <= count:
-            return entries, None
+
+    def every(after: str) -> Iterator[Entry]:
+        while page := store.campaigns(search.replace("\0", ""), after=after, count=count + 1):
+            yield from page
+            after = page[-1].name
+
+    entries = list(islice((entry for entry in every(after.replace("\0", "")) if token.sees(entry.name)), count + 1))
+    return entries[:count], entries[count - 1].name if len(entries) > count else None
 
 
 @router.post("/campaigns", summary="Create a campaign, or check that it exists", response_model=models.Created)
@@ -186,22 +179,20 @@ def _policy(given: str | dict[str, Any], L: float | None, risk_free: float) -> P
     return policy_from_dict(given) if isinstance(given, dict) else policy_from_text(given, L, risk_free)
 
 
-@router.get("/campaigns/{name}", summary="Status of a campaign", response_model=models.StatusModel)
+@named.get("", summary="Status of a campaign", response_model=models.StatusModel)
 def status(handle: Handle) -> Response:
     """Arms with pulls, pending pulls, estimates and 95% intervals, time-uniform ones unless the policy forgets; rounds
     spent; settings."""
     return answer({**handle.reader.status().to_dict(), "settings": handle.reader.settings})
 
 
-@router.get("/campaigns/{name}/recommendation", summary="The arm that looks best", response_model=models.Recommendation)
+@named.get("/recommendation", summary="The arm that looks best", response_model=models.Recommendation)
 def recommend(handle: Handle, segment: Segment = None) -> Response:
     """The arm that the policy recommends, from the rewards so far."""
     return answer({"recommendation": handle.reader.recommend(segment)})
 
 
-@router.get(
-    "/campaigns/{name}/weights", summary="The policy's choice as weights of a portfolio", response_model=models.Weights
-)
+@named.get("/weights", summary="The policy's choice as weights of a portfolio", response_model=models.Weights)
 def weights(
     handle: Handle,
     largest: float = Query(1.0, alias="max", ge=0, le=1, description="largest weight of an arm"),
@@ -213,23 +204,19 @@ def weights(
     return answer({"weights": [{"arm": arm, "weight": weight} for arm, weight in by_arm.items()]})
 
 
-@router.get("/campaigns/{name}/decisions", summary="History, page by page", response_model=models.Decisions)
+@named.get("/decisions", summary="History, page by page", response_model=models.Decisions)
 def history(
     handle: Handle,
     first: int = Query(1, ge=1, le=2**53, description="number of the first decision"),
-    count: int = Query(1000, ge=1, le=10_000, description="maximum number"),
+    count: Count = 1000,
 ) -> Response:
     """Decisions in order."""
-    rows = handle.reader.history(first=first, count=count).to_pylist()
-    for row in rows:
-        for moment in ("asked", "expires", "told"):
-            row[moment] = row[moment] and row[moment].isoformat()
-        for name in PAIRS:
-            row[name] = plain_details(row[name])
+    table = handle.reader.history(first=first, count=count)
+    rows = [with_iso_times(row) | {name: plain_details(row[name]) for name in PAIRS} for row in table.to_pylist()]
     return JSONResponse({"decisions": rows, "next": first + count if len(rows) == count else None})
 
 
-@router.get("/campaigns/{name}/decisions.csv", summary="History as CSV", response_class=_CSV)
+@named.get("/decisions.csv", summary="History as CSV", response_class=_CSV)
 async def history_csv(handle: Handle, name: str) -> Response:
     """All decisions; times in UTC."""
     pages = _csv_pages(handle.reader)
@@ -247,24 +234,20 @@ def _csv_pages(campaign: Campaign) -> Iterator[bytes]:
         first, rows = first + _PAGE, table.num_rows
 
 
-@router.get("/campaigns/{name}/decisions/{number}", summary="One decision", response_model=models.DecisionModel)
+@named.get("/decisions/{number}", summary="One decision", response_model=models.DecisionModel)
 def decision(handle: Handle, number: int) -> Response:
     """The decision in its current state."""
     return answer(handle.reader.decision(number).to_dict())
 
 
-@router.post("/campaigns/{name}/decisions/{number}/cancel", summary="Cancel a decision", response_model=dict[str, int])
+@named.post("/decisions/{number}/cancel", summary="Cancel a decision", response_model=dict[str, int])
 async def cancel(request: Request, handle: Handle, number: int) -> Response:
     """Repeating it changes nothing; a decision with a reward is a conflict."""
     await handle.commits.do(requests.Cancel(number, by=_actor(request)))
     return answer({"cancelled": number})
 
 
-@router.post(
-    "/campaigns/{name}/decisions/{number}/amend",
-    summary="Correct the reward of a decision",
-    response_model=dict[str, int],
-)
+@named.post("/decisions/{number}/amend", summary="Correct the reward of a decision", response_model=dict[str, int])
 async def amend(request: Request, handle: Handle, number: int, body: models.AmendBody) -> Response:
     """Both values stay in the log. The time is proportional to the length of the log."""
     amendment = requests.Amend(number, body.reward, why=body.why, by=_actor(request))
@@ -272,10 +255,8 @@ async def amend(request: Request, handle: Handle, number: int, body: models.Amen
     return answer({"amended": number})
 
 
-@router.post(
-    "/campaigns/{name}/rules",
-    summary="Change mode, share, control arm, bounds or guardrails",
-    response_model=models.RulesAnswer,
+@named.post(
+    "/rules", summary="Change mode, share, control arm, bounds or guardrails", response_model=models.RulesAnswer
 )
 async def change(request: Request, handle: Handle, body: models.RulesBody) -> Response:
     """Logged with the name of the token and the reason."""
@@ -286,24 +267,23 @@ async def change(request: Request, handle: Handle, body: models.RulesBody) -> Re
     return answer({"rules": handle.reader.rules})
 
 
-@router.post("/campaigns/{name}/resume", summary="End the pause of a campaign", response_model=models.RulesAnswer)
+@named.post("/resume", summary="End the pause of a campaign", response_model=models.RulesAnswer)
 async def resume(request: Request, handle: Handle, body: models.ReasonBody) -> Response:
     """It returns to the mode before the pause."""
     await handle.commits.do(requests.Resume(why=body.why, by=_actor(request)))
     return answer({"rules": handle.reader.rules})
 
 
-@router.get("/campaigns/{name}/pending", summary="Pending decisions", response_model=models.Decisions)
-def pending(handle: Handle, count: int = Query(100, ge=1, le=10_000, description="maximum number")) -> Response:
+@named.get("/pending", summary="Pending decisions", response_model=models.Decisions)
+def pending(handle: Handle, count: Count = 100) -> Response:
     """Ordered by the end of their leases."""
     return answer({"decisions": [one.to_dict() for one in handle.reader.pending(count)], "next": None})
 
 
 def _arm_route(path: str, summary: str, words: str, make: Any, done: str) -> None:
     name, model = f"{path.strip('/') or 'add'}_arm", dict[str, models.Arm]
-    url = f"/campaigns/{{name}}/arms{path}"
 
-    @router.post(url, name=name, summary=summary, description=words, response_model=model)
+    @named.post(f"/arms{path}", name=name, summary=summary, description=words, response_model=model)
     async def act(request: Request, handle: Handle, body: models.ArmBody) -> Response:
         await handle.commits.do(make(body.arm, why=body.why, by=_actor(request)))
         return answer({done: body.arm})
@@ -321,22 +301,20 @@ _arm_route("/suspend", "Suspend an arm", "It is not played until it is resumed."
 _arm_route("/resume", "Resume a suspended arm", "It is played again.", requests.Resume, "resumed")
 
 
-@router.post("/campaigns/{name}/accept-clock", summary="Accept the clock of the store", response_model=dict[str, bool])
+@named.post("/accept-clock", summary="Accept the clock of the store", response_model=dict[str, bool])
 def accept_clock(request: Request, handle: Handle) -> Response:
     """After it went back by more than a minute, or jumped forward: until then, nothing is recorded."""
     handle.reader.accept_clock(by=_actor(request))
     return answer({"accepted": True})
 
 
-@router.post(
-    "/campaigns/{name}/numbers", summary="Numbers of the decisions with these keys", response_model=models.Numbers
-)
+@named.post("/numbers", summary="Numbers of the decisions with these keys", response_model=models.Numbers)
 def numbers(handle: Handle, body: models.KeysBody) -> Response:
     """Unknown keys are left out."""
     return answer({"numbers": handle.reader.numbers_of(body.keys)})
 
 
-@router.get("/campaigns/{name}/log", summary="The audit log, newest entry first", response_model=models.Log)
+@named.get("/log", summary="The audit log, newest entry first", response_model=models.Log)
 def log(
     handle: Handle,
     before: int | None = Query(None, ge=1, le=2**53, description="only entries before this number"),
@@ -348,7 +326,7 @@ def log(
     return answer({"entries": [entry.to_dict() for entry in entries]})
 
 
-@router.get("/campaigns/{name}/verification", summary="Replay the log and compare", response_model=models.Verified)
+@named.get("/verification", summary="Replay the log and compare", response_model=models.Verified)
 async def verify(
     request: Request,
     handle: Handle,
@@ -359,25 +337,19 @@ async def verify(
     return answer({"ok": verification.ok, **vars(verification)})
 
 
-@router.get("/campaigns/{name}/agent", summary="The state as an agent", response_model=models.AgentState)
+@named.get("/agent", summary="The state as an agent", response_model=models.AgentState)
 def agent(handle: Handle) -> Response:
     """As read by sb.Agent.from_json."""
     return answer({"agent": handle.reader.agent().to_json()})
 
 
-@router.get(
-    "/campaigns/{name}/verdict", summary="One verdict, one number, one next step", response_model=models.Verdict
-)
+@named.get("/verdict", summary="One verdict, one number, one next step", response_model=models.Verdict)
 def verdict(handle: Handle) -> Response:
     """Whether an arm is best, by how much, and how many more rewards decide it at the current pace and estimates."""
     return answer(handle.view.to_dict()["verdict"])
 
 
-@router.get(
-    "/campaigns/{name}/evaluation",
-    summary="What another policy would have earned",
-    response_model=models.EvaluationModel,
-)
+@named.get("/evaluation", summary="What another policy would have earned", response_model=models.EvaluationModel)
 async def evaluation(
     request: Request,
     handle: Handle,
@@ -400,7 +372,7 @@ async def evaluation(
     return answer({"sentence": f"{estimates}.", **asdict(estimates)})
 
 
-@router.get("/campaigns/{name}/view", include_in_schema=False)
+@named.get("/view", include_in_schema=False)
 def view(
     handle: Handle,
     periods_per_year: float | None = Query(None, gt=0, le=1e6, description="to annualise Sharpe ratios"),

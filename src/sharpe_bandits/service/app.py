@@ -83,7 +83,8 @@ def create_app(
     app.state.service = state
     app.state.guard = guard = Guard(tokens, hosts, rate, visitor)
     app.state.aside = Aside(store, target, modules)
-    app.router.routes.extend(api.router.routes)  # a router inside the router would be searched more slowly
+    # A router inside the router would be searched more slowly.
+    app.router.routes.extend([*api.named.routes, *api.router.routes])
     dashboard.add(app)
     app.add_exception_handler(SharpeBanditsError, _library)
     app.add_exception_handler(RequestValidationError, _invalid)
