@@ -8,7 +8,7 @@ import json
 import os
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import is_dataclass
 from datetime import UTC, datetime
@@ -58,15 +58,17 @@ _PAGE = 10_000
 #: Entries in a page of the log.
 _LOG_PAGE = 1000
 #: Where other requests go, and what is sent of them.
-_ROUTES: dict[type[requests.Request], tuple[str, ...]] = {
-    requests.AcceptClock: ("/accept-clock",),
-    requests.AddArm: ("/arms", "arm", "why"),
-    requests.Amend: ("/decisions/{0.decision}/amend", "reward", "why"),
-    requests.Cancel: ("/decisions/{0.decision}/cancel",),
-    requests.Resume: ("/arms/resume", "arm", "why"),
-    requests.RetireArm: ("/arms/retire", "arm", "why"),
-    requests.Suspend: ("/arms/suspend", "arm", "why"),
+_PATHS: dict[type[requests.Request], str] = {
+    requests.AcceptClock: "/accept-clock",
+    requests.AddArm: "/arms",
+    requests.Amend: "/decisions/{0.decision}/amend",
+    requests.Cancel: "/decisions/{0.decision}/cancel",
+    requests.Change: "/rules",
+    requests.Resume: "/arms/resume",
+    requests.RetireArm: "/arms/retire",
+    requests.Suspend: "/arms/suspend",
 }
+_SENT = ("arm", "reward", "why")
 #: Prefix of the keys of decisions made without the service.
 _FALLBACK = "fallback-"
 #: Parts of a record that are not sent: the service names who acts.
@@ -197,8 +199,7 @@ class Service:
         """Campaigns by name; see :meth:`Store.campaigns`."""
 
         def page(after: str, size: int) -> tuple[list[Entry], str | None]:
-            query = urlencode({"search": search, "after": after, "count": size})
-            content = self.request("GET", f"/api/campaigns?{query}")
+            content = self.request("GET", "/api/campaigns", search=search, after=after, count=size)
             return _from_plain(list[Entry], content["campaigns"]), content["next"]
 
         return _all_pages(page, after, _PAGE, count)
@@ -220,7 +221,7 @@ class Service:
         body = {"name": name, **settings, "policy": plain(settings["policy"].to_dict())}
         return RemoteCampaign(self, name, "POST", "/api/campaigns", body)
 
-    def request(self, method: str, path: str, body: Any = None) -> Any:
+    def request(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         """The answer of the service as plain data; raises the same errors as the library itself."""
         try:
             content = None if body is None else json.dumps(body, allow_nan=False).encode()
@@ -229,12 +230,13 @@ class Service:
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
         if content is not None:
             headers["Content-Type"] = "application/json"
+        path = f"{self._prefix}{path}?{urlencode({name: x for name, x in query.items() if x is not None})}".rstrip("?")
         deadline, pause = time.monotonic() + self._timeout, _PAUSE
         while True:
             failed: SharpeBanditsError
             try:
                 left = max(deadline - time.monotonic(), 0.01)
-                status, answer = self._send(method, self._prefix + path, content, headers, left)
+                status, answer = self._send(method, path, content, headers, left)
             except (OSError, http.client.HTTPException) as error:
                 failed = StoreError(
                     f"the service at {self.url} does not answer ({error or type(error).__name__}); check that it runs, "
@@ -254,7 +256,13 @@ class Service:
     def _send(
         self, method: str, path: str, content: bytes | None, headers: dict[str, str], seconds: float
     ) -> tuple[int, Any]:
-        connection = self._connection()
+        if self._process != os.getpid():
+            self._idle, self._process = [], os.getpid()
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            kind = http.client.HTTPSConnection if self._https else http.client.HTTPConnection
+            connection = kind(self._host, self._port)
         connection.timeout = seconds
         if connection.sock is not None:
             connection.sock.settimeout(seconds)
@@ -270,16 +278,6 @@ class Service:
             return response.status, json.loads(text)
         except ValueError:
             return response.status, None
-
-    def _connection(self) -> http.client.HTTPConnection:
-        if self._process != os.getpid():
-            self._idle, self._process = [], os.getpid()
-        try:
-            return self._idle.pop()
-        except IndexError:
-            pass
-        kind = http.client.HTTPSConnection if self._https else http.client.HTTPConnection
-        return kind(self._host, self._port, timeout=self._timeout)
 
 
 class RemoteCampaign(CampaignInterface):
@@ -349,14 +347,12 @@ class RemoteCampaign(CampaignInterface):
                 return None
             case requests.Tell():
                 return self._tell(request)
-            case requests.Change():
-                path, body = "/rules", {**request.rules, "why": request.why}
             case requests.Resume(arm=None):
-                path, body = "/resume", _body(request, "why")
+                path = "/resume"
             case _:
-                path, *names = _ROUTES[type(request)]
-                path, body = path.format(request), _body(request, *names)
-        self._request("POST", path, body)
+                path = _PATHS[type(request)].format(request)
+        body = {name: value for name, value in vars(request).items() if name in _SENT and value is not None}
+        self._request("POST", path, body | dict(getattr(request, "rules", {})))
         return None
 
     def _ask(self, request: requests.Ask) -> list[Decision]:
@@ -366,9 +362,9 @@ class RemoteCampaign(CampaignInterface):
         if others := [key for key in known if among is not None and known[key].arm not in among]:
             raise ConflictError(f"the key {others[0]!r} belongs to a decision of arm {known[others[0]].arm!r}")
         new = [key for key in keys if key not in known]
-        body = {"keys": new, "worker": request.worker, **_body(request, "among", "distinct", *CIRCUMSTANCES)}
+        body = {name: getattr(request, name) for name in ("worker", "among", "distinct", *CIRCUMSTANCES)}
         try:
-            answers = self._decisions("POST", "/decisions", body) if new else []
+            answers = self._decisions("POST", "/decisions", {"keys": new, **body}) if new else []
         except StoreError as error:
             fallback = self._service.fallback
             if fallback is None:
@@ -399,41 +395,22 @@ class RemoteCampaign(CampaignInterface):
             made.pop(next(iter(made)), None)
         return decision
 
-    def tell_many(
-        self,
-        rewards: Mapping[Decision | int | str, Any] | Iterable[tuple[Decision | int | str, Any]],
-        *,
-        strict: bool = True,
-    ) -> list[SharpeBanditsError | None]:
-        pairs: list[Any] = list(rewards.items() if isinstance(rewards, Mapping) else rewards)
-        errors: list[SharpeBanditsError | None] = [None] * len(pairs)
-        places = []
-        for place, (decision, told) in enumerate(pairs):
-            if not isinstance(decision, Decision) or decision.number:
-                places.append(place)
-                continue
-            measures = told if isinstance(told, dict) else {"reward": told}
-            key = str(decision.key)
-            asked = key.removeprefix(_FALLBACK)  # the service may have decided without being heard
-            missed = None if asked == key else asked
-            self.record(decision.arm, key=key, worker=decision.worker, instead_of=missed, **measures)
-        for place, error in zip(places, super().tell_many([pairs[k] for k in places], strict=strict), strict=True):
-            errors[place] = error
-        return errors
-
     def _tell(self, request: requests.Tell) -> list[SharpeBanditsError | None]:
-        errors = [item if isinstance(item, SharpeBanditsError) else None for item in request.checked]
-        places = [place for place, error in enumerate(errors) if error is None]
-        rewards = [
-            {
-                "decision": item.decision,
-                "reward": item.reward,
-                **item.measures,
-                "seen": {str(arm): x for arm, x in item.seen} or None,
-            }
-            for item in request.checked
-            if isinstance(item, requests.Reward)
-        ]
+        errors: list[SharpeBanditsError | None] = [None] * len(request.checked)
+        places, rewards = [], []
+        for place, ((decision, _), item) in enumerate(zip(request.rewards, request.checked, strict=True)):
+            if isinstance(item, SharpeBanditsError):
+                errors[place] = item
+            elif isinstance(decision, Decision) and not decision.number:
+                key = str(decision.key)
+                asked = key.removeprefix(_FALLBACK)  # the service may have decided without being heard
+                missed = None if asked == key else asked
+                more = {"key": key, "worker": decision.worker, "instead_of": missed}
+                self.record(decision.arm, item.reward, **more, **item.measures)
+            else:
+                places.append(place)
+                seen = {str(arm): x for arm, x in item.seen} or None
+                rewards.append({"decision": item.decision, "reward": item.reward, **item.measures, "seen": seen})
         if rewards:
             body = {"rewards": rewards, "strict": request.strict}
             for refusal in self._request("POST", "/rewards", body)["refused"]:
@@ -452,29 +429,27 @@ class RemoteCampaign(CampaignInterface):
         return _from_plain(Decision, self._request("GET", f"/decisions/{number_of(self._number(number))}"))
 
     def pending(self, count: int = 100) -> list[Decision]:
-        return self._decisions("GET", f"/pending?count={whole('count', count, 1, MAX_BATCH)}")
+        return self._decisions("GET", "/pending", count=whole("count", count, 1, MAX_BATCH))
 
     def status(self) -> Status:
         return _from_plain(Status, self._request("GET", ""))
 
     def recommend(self, segment: str | None = None) -> Any:
-        return self._request("GET", f"/recommendation{_query(segment=segment)}")["recommendation"]
+        return self._request("GET", "/recommendation", segment=segment)["recommendation"]
 
     def weights(self, *, max: float = 1.0, min: float = 0.0, segment: str | None = None) -> dict[Any, float]:
-        pairs = self._request("GET", f"/weights{_query(max=max, min=min, segment=segment)}")["weights"]
+        pairs = self._request("GET", "/weights", max=max, min=min, segment=segment)["weights"]
         return {pair["arm"]: pair["weight"] for pair in pairs}
 
     def agent(self) -> Agent:
         return Agent.from_json(self._request("GET", "/agent")["agent"])
 
     def verify(self, *, choices: bool = False) -> Verification:
-        answer = self._request("GET", f"/verification?choices={'true' if choices else 'false'}")
-        return _from_plain(Verification, answer)
+        return _from_plain(Verification, self._request("GET", "/verification", choices=choices))
 
     def _log(self, before: int | None, count: int, search: str) -> list[LogEntry]:
         def page(before: int, size: int) -> tuple[list[LogEntry], int | None]:
-            query = urlencode({"count": size, "search": search, "before": before})
-            entries = self._request("GET", f"/log?{query}")["entries"]
+            entries = self._request("GET", "/log", count=size, search=search, before=before)["entries"]
             following = entries[-1]["seq"] if len(entries) == size else None
             return _from_plain(list[LogEntry], entries), following
 
@@ -482,8 +457,7 @@ class RemoteCampaign(CampaignInterface):
 
     def evaluate(self, policy: Policy) -> Evaluation:
         described = json.dumps(plain(check_policy(policy).to_dict()))
-        answer = self._request("GET", f"/evaluation?{urlencode({'policy': described})}")
-        return _from_plain(Evaluation, answer)
+        return _from_plain(Evaluation, self._request("GET", "/evaluation", policy=described))
 
     def accept_clock(self, *, by: str | None = None) -> None:
         self._do(requests.AcceptClock(by=by))
@@ -499,18 +473,18 @@ class RemoteCampaign(CampaignInterface):
         import pyarrow as pa
 
         def page(first: int, size: int) -> tuple[list[dict[str, Any]], int | None]:
-            content = self._request("GET", f"/decisions?first={first}&count={size}")
+            content = self._request("GET", "/decisions", first=first, count=size)
             return [history_row(one) for one in _from_plain(list[Decision], content["decisions"])], content["next"]
 
         schema = history_schema(isinstance(self.settings["arms"], list))
         return pa.Table.from_pylist(_all_pages(page, first, _PAGE, count), schema=schema)
 
-    def _decisions(self, method: str, path: str, body: Any = None) -> list[Decision]:
-        return _from_plain(list[Decision], self._request(method, path, body)["decisions"])
+    def _decisions(self, method: str, path: str, body: Any = None, **query: Any) -> list[Decision]:
+        return _from_plain(list[Decision], self._request(method, path, body, **query)["decisions"])
 
-    def _request(self, method: str, path: str, body: Any = None) -> Any:
+    def _request(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         self._open()
-        return self._service.request(method, _path(self.name) + path, body)
+        return self._service.request(method, _path(self.name) + path, body, **query)
 
 
 def _all_pages(page: Callable[[Any, int], tuple[list[T], Any]], start: Any, size: int, count: int | None) -> list[T]:
@@ -533,10 +507,6 @@ def _path(name: str) -> str:
     return f"/api/campaigns/{quote(name, safe='')}"
 
 
-def _body(request: requests.Request, *names: str) -> dict[str, Any]:
-    return {name: getattr(request, name) for name in names}
-
-
 def _from_plain(kind: Any, value: Any) -> Any:
     """What plain data say: the fields of a dataclass that are known here, times, enums, lists and tuples."""
     if value is None:
@@ -556,8 +526,3 @@ def _from_plain(kind: Any, value: Any) -> Any:
 
 
 _field_types = cache(get_type_hints)
-
-
-def _query(**values: Any) -> str:
-    """A query of the values that are not None."""
-    return f"?{urlencode({name: value for name, value in values.items() if value is not None})}"
