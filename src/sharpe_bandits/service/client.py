@@ -381,9 +381,8 @@ class RemoteCampaign(CampaignInterface):
             replaced = [key for key in new if _fallback_key(key) in numbers]
             made |= {(self.name, key): self.decision(numbers[_fallback_key(key)]) for key in replaced}
             return self._ask(request)
-        rest = iter(answers)
-        decisions = [known[key] if key in known else next(rest, None) for key in keys]
-        return [decision for decision in decisions if decision is not None]
+        decisions = known | dict(zip(new, answers, strict=False))
+        return [decisions[key] for key in keys if key in decisions]
 
     def _without_service(self, key: str, worker: str | None) -> Decision:
         """A decision that the service does not know of; it gets another key, since the service may have used this."""

@@ -58,19 +58,16 @@ class Observer:
         requests = Counter("requests", "Requests", ["method", "route", "status"], **prefix)
         seconds = Histogram("request_seconds", "Duration of requests", ["route"], buckets=_SECONDS, **prefix)
         self._requests, self._seconds = cache(requests.labels), cache(seconds.labels)
-        self._refused = Counter(
-            "refused", "Requests that were refused before they reached a route", ["reason"], **prefix
-        )
+        refused = "Requests that were refused before they reached a route"
+        self._refused = Counter("refused", refused, ["reason"], **prefix)
         sizes = [2**k for k in range(9)]
         self.group_size = Histogram("group_size", "Requests in one commit", buckets=sizes, **prefix)
         self.commit_seconds = Histogram("commit_seconds", "Duration of commits", buckets=_SECONDS, **prefix)
 
     def request_id(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
         """The id in X-Request-ID, or a new one."""
-        sent = next((value for name, value in headers if name == b"x-request-id"), b"")
-        return (
-            sent.decode("ascii") if _REQUEST_ID.fullmatch(sent) and sent.isascii() else f"{random.getrandbits(64):016x}"
-        )
+        sent = dict(headers).get(b"x-request-id", b"")
+        return sent.decode("ascii") if _REQUEST_ID.fullmatch(sent) else f"{random.getrandbits(64):016x}"
 
     def refused(self, reason: str) -> None:
         """Count a request that the gate refused."""

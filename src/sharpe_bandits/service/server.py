@@ -10,9 +10,8 @@ import socket
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from types import FrameType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -23,8 +22,6 @@ from .security import Gate
 #: Seconds that requests have to finish at shutdown, and after which the process ends even if the store does not answer:
 #: what is not committed by then was not acknowledged.
 _GRACE, _LAST = 20, 25.0
-
-
 #: Bytes of a request line with its headers, and number of headers.
 _LARGEST_HEAD, _MOST_HEADERS = 32_768, 100
 #: Seconds until all headers of a first request must have arrived, and that a connection may idle after one.
@@ -110,17 +107,12 @@ class _Server(uvicorn.Server):
 
 
 def run(
-    app: Gate,
-    host: str,
-    port: int,
-    started: Callable[[str], None],
-    certificate: Path | None = None,
-    key: Path | None = None,
-    trusted_proxies: Sequence[str] = (),
+    app: Gate, host: str, port: int, started: Callable[[str], None], trusted_proxies: Sequence[str] = (), **tls: Any
 ) -> int:
     """Serve until told to stop; ``started`` is called with the address.
 
-    Forwarded headers of ``trusted_proxies`` (addresses or networks) tell scheme and address of the client.
+    Forwarded headers of ``trusted_proxies`` (addresses or networks) tell scheme and address of the client; ``tls`` are
+    ``ssl_certfile`` and ``ssl_keyfile``.
     """
     BoundedProtocol.most = _connections()
     if hasattr(signal, "SIGHUP"):  # the token file is read again by itself
@@ -149,11 +141,9 @@ def run(
         forwarded_allow_ips=list(trusted_proxies),
         timeout_keep_alive=_IDLE,
         timeout_graceful_shutdown=_GRACE,
-        ssl_certfile=certificate,
-        ssl_keyfile=key,
+        **tls,
     )
-    scheme = "https" if certificate else "http"
-    server = _Server(config, lambda: started(f"{scheme}://{address}:{port}"))
+    server = _Server(config, lambda: started(f"http{'s' * config.is_ssl}://{address}:{port}"))
     with listening, suppress(KeyboardInterrupt):  # raised again once everything is finished
         server.run([listening])
     return 0 if server.started else 1

@@ -90,9 +90,8 @@ def _serve(options: argparse.Namespace) -> int:
     def started(address: str) -> None:
         print("\n".join([f"sharpe-bandits: {address} (Ctrl-C stops it)", *lines]), flush=True)
 
-    return run(
-        app, options.host, options.port, started, options.tls_certificate, options.tls_key, options.trusted_proxies
-    )
+    tls = {"ssl_certfile": options.tls_certificate, "ssl_keyfile": options.tls_key}
+    return run(app, options.host, options.port, started, options.trusted_proxies, **tls)
 
 
 def _loopback(host: str) -> bool:
