@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 #: Environment variable that names the store, and the default store; --store overrides both.
 STORE_VARIABLE, DEFAULT_STORE = "SHARPE_BANDITS_STORE", "campaigns.db"
-#: Columns of decisions that users give: see :class:`~sharpe_bandits.live.campaigns.records.Circumstances`.
-Columns = Mapping[str, Mapping[str, Any]]
-#: What an action returns: plain data, the same for people, and what makes the exit status 1.
+#: What an action returns: plain data, the same for people, and what makes the exit status 1. It gets a campaign, a
+#: store, or where that is.
 Result = tuple[Any, ...]
-Action = Callable[[argparse.Namespace], Result]
+Action = Callable[[Any, argparse.Namespace], Result]
 
 #: Rules that ``campaign set`` changes.
 _RULES = ("mode", "share", "control", "fallback", "bounds", "guardrails", "webhook")
 #: Arguments that several actions have, by name.
 _SHARED: dict[str, dict[str, Any]] = {
+    "name": {"help": "name of the campaign"},
     "arm": {},
     "decision": {"help": "number of the decision, or its key"},
     "--by-key": {"action": "store_true", "help": "read a number as a key"},
@@ -52,7 +52,8 @@ _SHARED: dict[str, dict[str, Any]] = {
 def add(campaign: argparse.ArgumentParser) -> None:
     actions = campaign.add_subparsers(required=True, metavar="action")
 
-    create = add_action(actions, "create", "create a campaign, or check that it exists", _create)
+    words = "create a campaign, or check that it exists"
+    create = add_action(actions, "create", words, _create, "name", opens=store_target)
     create.add_argument("--policy", required=True, help="kind or name, with parameters as in SF-UCB:L=1e-5,c=0.5")
     create.add_argument("--L", type=float, help="regulariser of the policy, in units of the variance of a reward")
     create.add_argument("--risk-free-per-round", type=float, default=0.0, metavar="RATE", help="risk-free rate (0)")
@@ -69,7 +70,7 @@ def add(campaign: argparse.ArgumentParser) -> None:
     _add_columns(ask, CIRCUMSTANCES)
 
     which = ("decision", "--by-key")
-    tell = add_action(actions, "tell", "record the reward of a decision", _tell, *which, "reward")
+    tell = add_action(actions, "tell", "record the reward of a decision", _settle, *which, "reward")
     _add_columns(tell, MEASURES)
 
     record = add_action(actions, "record", "record a decision that somebody else made", _record, "arm")
@@ -84,7 +85,7 @@ def add(campaign: argparse.ArgumentParser) -> None:
         past.add_argument(f"--{name}", default=name, metavar="COLUMN", help=f"column with the {name} ({name})")
 
     why = ("--why", "--by")
-    add_action(actions, "amend", "correct the reward of a decision", _amend, *which, "reward", *why)
+    add_action(actions, "amend", "correct the reward of a decision", _settle, *which, "reward", *why)
     words = "change the mode, the share of the policy, bounds or guardrails"
     change = add_action(actions, "set", words, _set, *why)
     for name in _RULES:
@@ -98,7 +99,7 @@ def add(campaign: argparse.ArgumentParser) -> None:
     add_action(actions, "suspend", "stop playing an arm for the time being", _change, "arm", *why)
     add_action(actions, "add-arm", "add an arm", _change, "arm", *why)
     add_action(actions, "retire-arm", "stop playing an arm for good", _change, "arm", *why)
-    add_action(actions, "cancel", "withdraw a decision that will not be played", _cancel, *which)
+    add_action(actions, "cancel", "withdraw a decision that will not be played", _settle, *which)
 
     load = add_action(actions, "import", "record rewards from a CSV file", _import)
     load.add_argument("file", type=Path, help="CSV file with a column reward, and a column number or key")
@@ -116,15 +117,18 @@ def add(campaign: argparse.ArgumentParser) -> None:
     check.add_argument("file", type=Path)
     check.add_argument("--public-key", type=Path, required=True, help="PEM file with the public key of who signed it")
     check.add_argument("--json", **_SHARED["--json"])
-    check.set_defaults(do=_run, act=_check_export, module=[])
+    check.set_defaults(do=_run, act=_check_export, opens=store_target, store="", module=[])
     add_action(actions, "notify", "deliver messages that a webhook has not received yet", _notify)
-    add_action(actions, "list", "list the campaigns of a store", _list, named=False)
-    copy = add_action(actions, "copy", "copy campaigns to another store, and verify the copies", _copy, named=False)
+    add_action(actions, "list", "list the campaigns of a store", _list, opens=open_store)
+    words = "copy campaigns to another store, and verify the copies"
+    copy = add_action(actions, "copy", words, _copy, opens=open_store)
     copy.add_argument("names", nargs="*", metavar="name", help="name of a campaign (all)")
     copy.add_argument("--to", required=True, metavar="STORE", help="file, or postgresql://user@host/database")
-    backup = add_action(actions, "backup", "copy a store that may be in use, and verify the copy", _backup, named=False)
+    words = "copy a store that may be in use, and verify the copy"
+    backup = add_action(actions, "backup", words, _backup, opens=open_store)
     backup.add_argument("--out", type=Path, required=True, metavar="FILE", help="a file that does not exist yet")
-    restore = add_action(actions, "restore", "copy the campaigns of a backup, and verify them", _restore, named=False)
+    words = "copy the campaigns of a backup, and verify them"
+    restore = add_action(actions, "restore", words, _restore, opens=store_target)
     restore.add_argument("file", type=Path, help="what backup wrote")
     old = add_action(actions, "archive", "move events before a time to a Parquet file", _archive)
     old.add_argument("--before", type=_moment, required=True, metavar="DATE", help="such as 2026-01-31, in UTC")
@@ -132,7 +136,7 @@ def add(campaign: argparse.ArgumentParser) -> None:
     add_action(actions, "accept-clock", "record again after the clock of a store was set back", _accept_clock)
 
 
-def _add_columns(parser: argparse.ArgumentParser, columns: Columns) -> None:
+def _add_columns(parser: argparse.ArgumentParser, columns: Mapping[str, Mapping[str, Any]]) -> None:
     for name, about in columns.items():
         if about["pairs"]:
             words = f"{about['help']}; may be repeated"
@@ -157,32 +161,30 @@ class _Pairs(argparse.Action):
         setattr(namespace, self.dest, table)
 
 
-def add_action(
-    actions: Any, name: str, words: str, act: Action, *shared: str, named: bool = True
-) -> argparse.ArgumentParser:
-    """Add an action, on a campaign that it names or on a store, with some of the shared arguments."""
-    parser: argparse.ArgumentParser = actions.add_parser(name, help=words)
-    if named:
-        parser.add_argument("name", help="name of the campaign")
-    for argument in ("--module", "--store", "--json", *shared):
-        parser.add_argument(argument, **_SHARED[argument])
-    parser.set_defaults(do=_run, act=act, action=name, creates=name == "create")
-    return parser
-
-
-def open_store(options: argparse.Namespace) -> Store:
-    from ...live.campaigns import Store
-
-    return Store(store_target(options), create=options.creates)
-
-
 def store_target(options: argparse.Namespace) -> str:
     """The file or URL of the store that an action is about."""
     return str(options.store or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
 
 
+def open_store(options: argparse.Namespace) -> Store:
+    from ...live.campaigns import Store
+
+    return Store(store_target(options), create=False)
+
+
 def open_campaign(options: argparse.Namespace) -> Campaign:
     return open_store(options).campaign(options.name)
+
+
+def add_action(
+    actions: Any, name: str, words: str, act: Action, *shared: str, opens: Callable[..., Any] = open_campaign
+) -> argparse.ArgumentParser:
+    """Add an action on what it opens, with some of the shared arguments."""
+    parser: argparse.ArgumentParser = actions.add_parser(name, help=words)
+    for argument in (*(["name"] if opens is open_campaign else []), "--module", "--store", "--json", *shared):
+        parser.add_argument(argument, **_SHARED[argument])
+    parser.set_defaults(do=_run, act=act, action=name, opens=opens)
+    return parser
 
 
 def import_modules(modules: list[str]) -> None:
@@ -199,7 +201,7 @@ def import_modules(modules: list[str]) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Carry out an action and print its result, as JSON if requested, otherwise as text or what rich can print."""
     import_modules(options.module)
-    data, text, *problems = options.act(options)
+    data, text, *problems = options.act(options.opens(options), options)
     if options.json:
         print(_json(data))
     elif isinstance(text, str):
@@ -213,16 +215,17 @@ def _json(data: Any) -> str:
     return json.dumps(data, default=datetime.isoformat, ensure_ascii=False)
 
 
-def _create(options: argparse.Namespace) -> Result:
+def _create(target: str, options: argparse.Namespace) -> Result:
+    from ...live.campaigns import Store
+
     policy = policy_from_text(options.policy, options.L, options.risk_free_per_round)
     settings: Any = {name: getattr(options, name) for name in optional_settings()}
-    campaign = open_store(options).campaign(options.name, policy=policy, arms=options.arms, **settings)
+    campaign = Store(target).campaign(options.name, policy=policy, arms=options.arms, **settings)
     words = f"campaign {campaign.name}: {policy.name} on {len(campaign.arms)} arms"
     return {"name": campaign.name, **campaign.settings}, words
 
 
-def _ask(options: argparse.Namespace) -> Result:
-    campaign = open_campaign(options)
+def _ask(campaign: Campaign, options: argparse.Namespace) -> Result:
     answer = campaign.ask(**arguments(campaign.ask, options))
     decisions = answer if isinstance(answer, list) else [answer]
     data = [decision.to_dict() for decision in decisions]
@@ -230,51 +233,44 @@ def _ask(options: argparse.Namespace) -> Result:
     return data if isinstance(answer, list) else data[0], "\n".join(lines)
 
 
-def _tell(options: argparse.Namespace) -> Result:
-    campaign = open_campaign(options)
-    campaign.tell(**arguments(campaign.tell, options) | {"decision": _which(options)})
-    decision = campaign.decision(_which(options))
-    return decision.to_dict(), f"reward {options.reward:g} recorded for decision {decision.number}"
+def _settle(campaign: Campaign, options: argparse.Namespace) -> Result:
+    """Tell or correct the reward of a decision, or cancel it."""
+    if options.decision.isdecimal() and not options.by_key:
+        options.decision = int(options.decision)
+    method = getattr(campaign, options.action)
+    method(**arguments(method, options))
+    decision = campaign.decision(options.decision)
+    words = {
+        "tell": "reward {1:g} recorded for decision {0}",
+        "amend": "reward of decision {0} corrected to {1:g}",
+        "cancel": "decision {0} cancelled",
+    }
+    return decision.to_dict(), words[options.action].format(decision.number, getattr(options, "reward", None))
 
 
-def _which(options: argparse.Namespace) -> int | str:
-    """The decision that an action is about, by number or key."""
-    text: str = options.decision
-    return text if options.by_key or not text.isdecimal() else int(text)
-
-
-def _record(options: argparse.Namespace) -> Result:
+def _record(campaign: Campaign, options: argparse.Namespace) -> Result:
     more = {name: getattr(options, name) for name in ("key", "propensity", *MEASURES, *CIRCUMSTANCES)}
-    decision = open_campaign(options).record(options.arm, options.reward, **more)
+    decision = campaign.record(options.arm, options.reward, **more)
     comparison = f"{decision.arm}, too" if decision.choice == decision.arm else f"{decision.choice}, not {decision.arm}"
     words = f"the policy would have chosen {comparison}" if decision.choice is not None else "recorded"  # a retired arm
     return decision.to_dict(), f"decision {decision.number}: {words}"
 
 
-def _load_history(options: argparse.Namespace) -> Result:
-    rows = open_campaign(options).load_history(options.file, arm=options.arm, reward=options.reward)
+def _load_history(campaign: Campaign, options: argparse.Namespace) -> Result:
+    rows = campaign.load_history(options.file, arm=options.arm, reward=options.reward)
     return {"rows": rows}, f"{rows:,} new decisions of {options.file} recorded"
 
 
-def _amend(options: argparse.Namespace) -> Result:
-    campaign = open_campaign(options)
-    campaign.amend(_which(options), options.reward, options.why, by=options.by)
-    decision = campaign.decision(_which(options))
-    return decision.to_dict(), f"reward of decision {decision.number} corrected to {options.reward:g}"
-
-
-def _set(options: argparse.Namespace) -> Result:
+def _set(campaign: Campaign, options: argparse.Namespace) -> Result:
     empty: dict[str, Any] = {"control": None, "fallback": None, "webhook": None, "bounds": {}, "guardrails": []}
-    given = {name: getattr(options, name) for name in _RULES if getattr(options, name) is not None}
-    rules = {name: empty[name] if value == "" and name in empty else value for name, value in given.items()}
-    campaign = open_campaign(options)
+    given = {name: value for name in _RULES if (value := getattr(options, name)) is not None}
+    rules = {name: empty.get(name, value) if value == "" else value for name, value in given.items()}
     campaign.set(**rules, why=options.why, by=options.by)
     return _rules(campaign)
 
 
-def _change(options: argparse.Namespace) -> Result:
+def _change(campaign: Campaign, options: argparse.Namespace) -> Result:
     """Pause or resume a campaign; suspend, resume, add or retire an arm."""
-    campaign = open_campaign(options)
     details = {name: x for name in ("arm", "fallback") if (x := getattr(options, name, None)) is not None}
     getattr(campaign, options.action.replace("-", "_"))(**details, why=options.why, by=options.by)
     if not options.action.endswith("-arm"):
@@ -290,15 +286,22 @@ def _rules(campaign: Campaign) -> Result:
     return status.rules, "\n".join(f"{name}: {text}" for name, text in words.items())
 
 
-def _notify(options: argparse.Namespace) -> Result:
-    sent = open_campaign(options).notify()
+def _notify(campaign: Campaign, options: argparse.Namespace) -> Result:
+    sent = campaign.notify()
     return {"sent": sent}, f"{sent} messages delivered"
 
 
-def _check_export(options: argparse.Namespace) -> Result:
+def _verify(campaign: Campaign, options: argparse.Namespace) -> Result:
+    return _verified(campaign.verify(choices=options.choices))
+
+
+def _check_export(_: str, options: argparse.Namespace) -> Result:
     from ...live.campaigns.signed import check_export
 
-    verification = check_export(_read(options.file), _read(options.public_key))
+    return _verified(check_export(_read(options.file), _read(options.public_key)))
+
+
+def _verified(verification: Verification) -> Result:
     return {"ok": verification.ok, **vars(verification)}, str(verification), not verification.ok
 
 
@@ -309,57 +312,49 @@ def _read(path: Path) -> bytes:
         raise UnreadableDataError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _cancel(options: argparse.Namespace) -> Result:
-    campaign = open_campaign(options)
-    campaign.cancel(_which(options))
-    decision = campaign.decision(_which(options))
-    return decision.to_dict(), f"decision {decision.number} cancelled"
-
-
-def _import(options: argparse.Namespace) -> Result:
-    campaign = open_campaign(options)
-    lines, pairs = _rewards(options.file)
-    results = zip(lines, campaign.tell_many(pairs, strict=False), strict=True)
+def _import(campaign: Campaign, options: argparse.Namespace) -> Result:
+    rewards = _rewards(options.file)
+    errors = campaign.tell_many(rewards.values(), strict=False)
+    results = zip(rewards, errors, strict=True)
     wrong = [{"line": line, "error": str(error)} for line, error in results if error is not None]
-    done = len(pairs) - len(wrong)
+    done = len(rewards) - len(wrong)
     summary = "1 reward recorded" if done == 1 else f"{done:,} rewards recorded"
     text = "\n".join([summary, *(f"line {item['line']}: {item['error']}" for item in wrong)])
     return {"recorded": done, "refused": wrong}, text, wrong
 
 
-def _rewards(path: Path) -> tuple[list[int], list[tuple[int | str, float]]]:
-    """Line numbers, and pairs of a decision and its reward."""
+def _rewards(path: Path) -> dict[int, tuple[Any, float]]:
+    """A decision and its reward per line number."""
+    rewards: dict[int, tuple[Any, float]] = {}
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)
             heads = reader.fieldnames or []
-            by = "number" if "number" in heads else "key"
-            if "reward" not in heads or by not in heads:
+            by, kind = ("number", int) if "number" in heads else ("key", str)
+            if not {"reward", by} <= set(heads):
                 raise InvalidInputError(
                     f"{path} needs a column reward and a column number or key; its first line is {shown(heads)}"
                 )
-            rows = [(reader.line_num, row[by], row["reward"]) for row in reader]
+            for row in reader:
+                try:
+                    rewards[reader.line_num] = kind(row[by]), float(row["reward"])
+                except (ValueError, TypeError):
+                    raise InvalidInputError(
+                        f"line {reader.line_num} of {path} has {by} {shown(row[by])} and reward "
+                        f"{shown(row['reward'])}; they must be a decision and a number; nothing was recorded"
+                    ) from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UnreadableDataError(f"{path} cannot be read: {error}") from None
-    pairs: list[tuple[int | str, float]] = []
-    for line, which, reward in rows:
-        try:
-            pairs.append((int(which) if by == "number" else which, float(reward)))
-        except (ValueError, TypeError):
-            raise InvalidInputError(
-                f"line {line} of {path} has {by} {shown(which)} and reward {shown(reward)}; they must be a decision "
-                "and a number; nothing was recorded"
-            ) from None
-    return [line for line, _, _ in rows], pairs
+    return rewards
 
 
-def _status(options: argparse.Namespace) -> Result:
-    status = open_campaign(options).status()
+def _status(campaign: Campaign, options: argparse.Namespace) -> Result:
+    status = campaign.status()
     return status.to_dict(), status
 
 
-def _history(options: argparse.Namespace) -> Result:
-    rows = open_campaign(options).history(last=options.last).to_pylist()
+def _history(campaign: Campaign, options: argparse.Namespace) -> Result:
+    rows = campaign.history(last=options.last).to_pylist()
     heads = ["decision", "arm", "asked", "state", "reward", "probability", "key"]
     cells = [
         [
@@ -372,12 +367,7 @@ def _history(options: argparse.Namespace) -> Result:
     return rows, console.Numbers(heads, cells)
 
 
-def _verify(options: argparse.Namespace) -> Result:
-    verification = open_campaign(options).verify(choices=options.choices)
-    return {"ok": verification.ok, **vars(verification)}, str(verification), not verification.ok
-
-
-def _export(options: argparse.Namespace) -> Result:
+def _export(campaign: Campaign, options: argparse.Namespace) -> Result:
     import pyarrow.parquet
 
     from ...live.campaigns.log import to_csv
@@ -385,7 +375,6 @@ def _export(options: argparse.Namespace) -> Result:
     out: Path = options.out
     if out.suffix not in (".csv", ".parquet", ".json"):
         raise InvalidInputError(f"--out must end in .csv, .parquet or .json, got {out.name!r}")
-    campaign = open_campaign(options)
     if options.signed is not None:
         if out.suffix != ".json":
             raise InvalidInputError(f"a signed export is a .json file, got {out.name!r}")
@@ -403,41 +392,39 @@ def _export(options: argparse.Namespace) -> Result:
     return {"decisions": table.num_rows, "file": str(out)}, f"{table.num_rows:,} decisions: {out}"
 
 
-def _list(options: argparse.Namespace) -> Result:
-    entries = open_store(options).campaigns()
+def _list(store: Store, options: argparse.Namespace) -> Result:
+    entries = store.campaigns()
     cells = [[e.name, e.policy, f"{e.created:%Y-%m-%d}", f"{e.events:,}"] for e in entries]
     return list(map(vars, entries)), console.Numbers(["campaign", "policy", "created", "events"], cells)
 
 
-def _copy(options: argparse.Namespace) -> Result:
+def _copy(source: Store, options: argparse.Namespace) -> Result:
     from ...live.campaigns import Store
 
-    with open_store(options) as source:
-        for name in options.names:
-            source.campaign(name)  # raises before another store is created
-        with Store(options.to) as target:
-            results = source.copy_to(target, options.names)
-        for one in source.campaigns():
-            if one.name in results and (missing := one.events - results[one.name].events) > 0:
-                results[one.name].add(
-                    f"{missing:,} events were recorded in {source.name} meanwhile, and are not in the copy; stop its "
-                    "workers, and copy it to another store"
-                )
-        return _report(target.name, results)
+    for name in options.names:
+        source.campaign(name)  # raises before another store is created
+    with Store(options.to) as target:
+        results = source.copy_to(target, options.names)
+    for one in source.campaigns():
+        if one.name in results and (missing := one.events - results[one.name].events) > 0:
+            results[one.name].add(
+                f"{missing:,} events were recorded in {source.name} meanwhile, and are not in the copy; stop its "
+                "workers, and copy it to another store"
+            )
+    return _report(target.name, results)
 
 
-def _backup(options: argparse.Namespace) -> Result:
+def _backup(store: Store, options: argparse.Namespace) -> Result:
     from ...live.campaigns.backup import back_up
 
-    with open_store(options) as store:
-        return _report(str(options.out), back_up(store, options.out))
+    return _report(str(options.out), back_up(store, options.out))
 
 
-def _restore(options: argparse.Namespace) -> Result:
+def _restore(target: str, options: argparse.Namespace) -> Result:
     from ...live.campaigns import Store
 
-    with Store(options.file, create=False) as backup, Store(store_target(options)) as target:
-        return _report(target.name, backup.copy_to(target))
+    with Store(options.file, create=False) as backup, Store(target) as restored:
+        return _report(restored.name, backup.copy_to(restored))
 
 
 def _report(where: str, results: dict[str, Verification]) -> Result:
@@ -454,17 +441,15 @@ def _moment(text: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _archive(options: argparse.Namespace) -> Result:
+def _archive(campaign: Campaign, options: argparse.Namespace) -> Result:
     from ...live.campaigns.archive import archive
 
-    campaign = open_campaign(options)
     events = archive(campaign, options.before, options.out)
     verification = campaign.verify()
     words = f"campaign {campaign.name}: {events:,} events are in {options.out} now; {verification}"
     return {"events": events, "ok": verification.ok}, words, not verification.ok
 
 
-def _accept_clock(options: argparse.Namespace) -> Result:
-    campaign = open_campaign(options)
+def _accept_clock(campaign: Campaign, options: argparse.Namespace) -> Result:
     campaign.accept_clock()
     return {"accepted": True}, f"campaign {campaign.name}: the clock is accepted as it is now"
