@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
 from typing import Any, Literal, NoReturn, get_args, get_origin
 
+from .._support import console
 from .._support.files import to_json
 from ..errors import InvalidInputError, meant
 
@@ -147,6 +148,10 @@ def arguments(function: Callable[..., Any], options: argparse.Namespace) -> dict
     return {name: value for name, value in vars(options).items() if name in signature(function).parameters}
 
 
-def print_json(data: Any) -> None:
-    """Print plain data as JSON."""
-    print(to_json(data, allow_nan=False).decode().rstrip())
+def output(options: argparse.Namespace, data: Any, *shown: Any) -> None:
+    """Print plain data as JSON if that is asked for; otherwise what people see: text, or what rich can print."""
+    if options.json:
+        print(to_json(data, allow_nan=False).decode().rstrip())
+        return
+    for one in shown:
+        print(one) if isinstance(one, str) else console.show(one)

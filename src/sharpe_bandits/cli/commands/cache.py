@@ -6,7 +6,7 @@ import argparse
 
 from ...errors import SharpeBanditsError
 from ...simulation.cache import MAX_BYTES, MAX_DAYS, cache_folder, cache_size, clear
-from ..parser import print_json
+from ..parser import output
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -26,9 +26,7 @@ def show(options: argparse.Namespace) -> None:
         ) from None
     size = clear() if options.clear else cache_size(folder)
     text = f"{size.files} compiled kernels, {size.bytes / 2**20:.1f} MiB"
-    if options.json:
-        print_json({"folder": str(folder), "files": size.files, "bytes": size.bytes, "cleared": options.clear})
-    elif options.clear:
-        print(f"removed {text} from {folder}")
-    else:
-        print(f"{folder}: {text}; trimmed to {MAX_BYTES // 2**20} MiB and to kernels used within {MAX_DAYS} days")
+    limits = f"trimmed to {MAX_BYTES // 2**20} MiB and to kernels used within {MAX_DAYS} days"
+    text = f"removed {text} from {folder}" if options.clear else f"{folder}: {text}; {limits}"
+    data = {"folder": str(folder), "files": size.files, "bytes": size.bytes, "cleared": options.clear}
+    output(options, data, text)

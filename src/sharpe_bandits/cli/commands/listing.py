@@ -12,7 +12,7 @@ from ...experiments.catalogue import kinds
 from ...objectives import Objective
 from ...paper.panels import panels
 from ...policies.base import Policy
-from ..parser import print_json
+from ..parser import output
 
 _BASES: dict[str, Any] = {"policies": Policy, "arms": Arm, "objectives": Objective}
 
@@ -43,27 +43,23 @@ def list_kinds(options: argparse.Namespace) -> None:
     heads = ("kind", "parameters", "description", *(["citation"] if cited else []))
     entries = kinds(_BASES[options.what]).values()
     rows = [(e.kind, e.signature(), e.summary, *([e.citation] if cited else [])) for e in entries]
-    _show_rows(options, heads, rows)
-    if options.json:
-        return
+    notes = []
     if cited:
-        print("Every policy takes name; index policies take pilot_fraction or pilot_pulls.")
-        stopping = [e.kind for e in entries if e.make.stops_itself]
-        print(
-            f"{' and '.join(stopping)} have a fixed confidence: for sb.identify and live agents, not experiment files."
-        )
+        stopping = " and ".join(e.kind for e in entries if e.make.stops_itself)
+        notes = [
+            "Every policy takes name; index policies take pilot_fraction or pilot_pulls.",
+            f"{stopping} have a fixed confidence: for sb.identify and live agents, not experiment files.",
+        ]
     if options.what == "arms":
-        print("Uniform also takes mean and variance. Lists make one arm per value; repeat = n makes n arms.")
+        notes = ["Uniform also takes mean and variance. Lists make one arm per value; repeat = n makes n arms."]
+    _show_rows(options, heads, rows, *notes)
 
 
-def _show_rows(options: argparse.Namespace, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    if options.json:
-        print_json([dict(zip(heads, row, strict=True)) for row in rows])
-        return
+def _show_rows(options: argparse.Namespace, heads: Sequence[str], rows: Sequence[Sequence[str]], *notes: str) -> None:
     table = console.table(*heads)
     for row in rows:
         table.add_row(*map(console.escape, row))
-    console.show(table)
+    output(options, [dict(zip(heads, row, strict=True)) for row in rows], table, *notes)
 
 
 def _several(values: Iterable[object]) -> str:

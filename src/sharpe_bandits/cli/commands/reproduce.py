@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from textwrap import wrap
+from textwrap import TextWrapper
+from typing import Any
 
 from ..._support import console
 from ..._support.validation import whole
@@ -16,7 +18,7 @@ from ...experiments.panel import Job
 from ...experiments.reproduction import Reproduction
 from ...experiments.verdicts import conclusion
 from ...paper.panels import panels, sources
-from ..parser import print_json
+from ..parser import output
 from . import cluster
 
 QUICK_RUNS, FULL_RUNS = 200, 10_000
@@ -80,27 +82,23 @@ def _carry_out(job: Job, options: argparse.Namespace) -> None:
 
     with cluster.workers(options) as who:
         done = reproduction.run_job(job, options.out, stream=sys.stderr, say=say, **who)
-    if options.json:
-        rows = [row for panel in done.rows.values() for row in panel]
-        print_json([v.to_dict() for v in done.verdicts] or rows)
-        return
+    rows = [row for panel in done.rows.values() for row in panel]
+    report = f"Report: {options.out / 'report.html'}"
     if done.verdicts:
-        _print_conclusion(job, done, options.out)
-    else:
-        _print_results(done)
-        print(f"Report: {options.out / 'report.html'}")
+        report = f"{report} (as a table: sharpe-bandits verdicts {options.out})"
+    shown = _conclusion(job, done) if done.verdicts else _tables(done)
+    output(options, [verdict.to_dict() for verdict in done.verdicts] or rows, *shown, report)
 
 
-def _print_conclusion(job: Job, done: Reproduction, out: Path) -> None:
+def _conclusion(job: Job, done: Reproduction) -> list[str]:
     count, *named = conclusion(done.verdicts)
     most = "at most " if any((panel.max_runs or job.runs) < job.runs for panel in job.panels) else ""
     ran = f"{len(job.panels)} panels, {most}{job.runs:,} runs each, {done.seconds:.0f} s. {count}"
-    for line in (ran, *named):
-        print("\n".join(wrap(line, 80, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)))
-    print(f"Report: {out / 'report.html'} (as a table: sharpe-bandits verdicts {out})")
+    text = TextWrapper(80, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return [line for paragraph in (ran, *named) for line in text.wrap(paragraph)]
 
 
-def _print_results(done: Reproduction) -> None:
+def _tables(done: Reproduction) -> Iterator[Any]:
     for result in done.results:
         panel = result.panel
         title = f"{panel.title} ({panel.profile} profile)" if panel.profile else panel.title
@@ -110,4 +108,4 @@ def _print_results(done: Reproduction) -> None:
                 interval = f"[{row['low']:.4g}, {row['high']:.4g}]"
                 cells = (row["case"], row["policy"], f"{row['mean']:.4g}", f"{row['se']:.2g}", interval)
                 table.add_row(*map(console.escape, cells))
-        console.show(table)
+        yield table

@@ -8,11 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..._support import console
 from ...returns.comparison import compare
 from ...returns.ranking import rank
 from ...returns.table import Returns, read_returns
-from ..parser import add_options, arguments, print_json
+from ..parser import add_options, arguments, output
 
 _DATA = {
     "--kind": "what the numbers are",
@@ -111,7 +110,7 @@ def add(parser: argparse.ArgumentParser, optional: bool = False) -> None:
 
 def present(result: Any, options: argparse.Namespace, folder: Path | None) -> None:
     """Print a result, as JSON if asked for, and write its report if a folder is given."""
-    print_json(result.to_dict()) if options.json else console.show(result)
+    output(options, result.to_dict(), result)
     if folder is not None:
         print(f"saved: {result.report(folder)}", file=sys.stderr if options.json else sys.stdout)
 

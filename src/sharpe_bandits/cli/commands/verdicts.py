@@ -8,7 +8,7 @@ from pathlib import Path
 from ..._support import console
 from ...errors import InvalidInputError
 from ...experiments.verdicts import CONFIDENCE, Verdict, conclusion, load, statements
-from ..parser import print_json
+from ..parser import output
 
 _COLOURS = {"holds": "green", "fails": "red"}
 
@@ -30,29 +30,23 @@ def show(options: argparse.Namespace) -> None:
             raise InvalidInputError(
                 f"no claim is called {' or '.join(options.claims)}; there are {', '.join(dict.fromkeys(ids))}"
             )
-        if options.json:
-            print_json([verdict.to_dict() for verdict in selection])
-            return
-        for verdict in selection:
-            print("\n".join(_claim(verdict)))
-        print(f"differences are left minus right, with {CONFIDENCE:.0%} intervals")
+        lines = [line for verdict in selection for line in _claim(verdict)]
+        note = f"differences are left minus right, with {CONFIDENCE:.0%} intervals"
+        output(options, [verdict.to_dict() for verdict in selection], *lines, note)
         return
-    by_source = statements(verdicts)
-    if options.json:
-        print_json([statement.to_dict() for stated in by_source.values() for statement in stated])
-        return
+    tables, by_source = [], statements(verdicts)
     for source, stated in by_source.items():
         table = console.table("verdict", "statement", "where", title=f"{source[0].upper()}{source[1:]}")
         for statement in stated:
             word, text = statement.verdict, console.escape(statement.text)
             star = " *" if statement.dependent else ""
             table.add_row(f"[{_COLOURS.get(word, 'yellow')}]{word}[/]{star}", text, console.escape(statement.where))
-        console.show(table)
-    dependent = next((verdict.id for verdict in verdicts if verdict.dependence), None)
-    if dependent:
-        print("* depends on how the text is read; sharpe-bandits verdicts", options.folder, dependent, "shows how")
-    for line in conclusion(verdicts)[:1]:
-        print(line)
+        tables.append(table)
+    notes = conclusion(verdicts)[:1]
+    if dependent := next((verdict.id for verdict in verdicts if verdict.dependence), None):
+        command = f"sharpe-bandits verdicts {options.folder} {dependent}"
+        notes = [f"* depends on how the text is read; {command} shows how", *notes]
+    output(options, [one.to_dict() for stated in by_source.values() for one in stated], *tables, *notes)
 
 
 def _claim(verdict: Verdict) -> list[str]:
