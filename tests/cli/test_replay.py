@@ -145,4 +145,4 @@ def test_decisions_and_costs_reach_the_library(file, capsys):
     ):
         assert text in words
     assert main(["replay", "desks.csv", *READ, "--costs", "east"]) == 2
-    assert "--costs takes COLUMN=COST, such as east=0.001, got 'east'" in capsys.readouterr().err
+    assert "--costs takes COLUMN=COST with a number, got 'east'" in capsys.readouterr().err

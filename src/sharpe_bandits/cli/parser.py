@@ -12,7 +12,7 @@ from typing import Any, Literal, NoReturn, get_args, get_origin
 
 from .._support import console
 from .._support.files import to_json
-from ..errors import InvalidInputError, meant
+from ..errors import InvalidInputError, meant, shown
 
 #: An option as Python writes it: missing='drop', columns=['A', 'B'], scale=0.01, columns=
 _KEYWORD = re.compile(
@@ -132,6 +132,23 @@ def add_options(
             required=required and parameter.default is parameter.empty,
             help=words,
         )
+
+
+class Pairs(argparse.Action):
+    """Collects values such as ``error=1`` in a table; ``const`` is their type."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option: Any = None) -> None:
+        table = dict(getattr(namespace, self.dest) or {})
+        for text in [values] if isinstance(values, str) else values:
+            name, equals, value = text.rpartition("=") if self.const is float else text.partition("=")
+            try:
+                if not equals:
+                    raise ValueError
+                table[name] = self.const(value)
+            except ValueError:
+                number = " with a number" if self.const is float else ""
+                raise InvalidInputError(f"{option} takes {self.metavar}{number}, got {shown(text)}") from None
+        setattr(namespace, self.dest, table)
 
 
 def _leaves(annotation: Any) -> Iterable[Any]:

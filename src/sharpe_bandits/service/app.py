@@ -27,6 +27,8 @@ from .state import ServiceState
 REREAD_SECONDS = 2.0
 #: Requests per second and token.
 RATE = 2000.0
+#: Names that only this machine is reached by.
+THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 
 
 class _Application(FastAPI):
@@ -45,7 +47,7 @@ class _Application(FastAPI):
 def create_app(
     store: Store,
     tokens: Iterable[Token],
-    hosts: Iterable[str] = ("127.0.0.1", "localhost", "::1"),
+    hosts: Iterable[str] = THIS_MACHINE,
     *,
     rate: float = RATE,
     token_file: Path | None = None,

@@ -19,7 +19,7 @@ from ..._support.files import write_atomically
 from ...errors import InvalidInputError, UnreadableDataError, shown
 from ...live.campaigns.records import CIRCUMSTANCES, MEASURES
 from ...live.campaigns.settings import optional_settings, policy_from_text
-from ..parser import arguments
+from ..parser import Pairs, arguments
 
 if TYPE_CHECKING:
     from ...live.campaigns import Campaign, Store, Verification
@@ -140,25 +140,10 @@ def _add_columns(parser: argparse.ArgumentParser, columns: Mapping[str, Mapping[
     for name, about in columns.items():
         if about["pairs"]:
             words = f"{about['help']}; may be repeated"
-            pairs: dict[str, Any] = {"action": _Pairs, "const": about["kind"], "metavar": "NAME=VALUE"}
+            pairs: dict[str, Any] = {"action": Pairs, "const": about["kind"], "metavar": "NAME=VALUE"}
             parser.add_argument(f"--{name[:-1]}", dest=name, help=words, **pairs)
         else:
             parser.add_argument(f"--{name}", type=about["kind"], help=about["help"])
-
-
-class _Pairs(argparse.Action):
-    """Collects values such as ``error=1`` in a table."""
-
-    def __call__(self, parser: Any, namespace: argparse.Namespace, value: Any, option: Any = None) -> None:
-        name, equals, number = value.partition("=")
-        try:
-            if not equals:
-                raise ValueError
-            table = {**(getattr(namespace, self.dest) or {}), name: self.const(number)}
-        except ValueError:
-            example = "error=1" if self.const is float else "name=value"
-            raise InvalidInputError(f"{option} must be like {example}, got {shown(value)}") from None
-        setattr(namespace, self.dest, table)
 
 
 def store_target(options: argparse.Namespace) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidInputError
 from ...returns.replay import replay
-from ..parser import add_options, arguments
+from ..parser import Pairs, add_options, arguments
 from . import returns as data
 
 _POLICIES = {
@@ -44,7 +42,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_options(players, replay, {"--budget ROUNDS": "rounds in which fixed-budget policies explore (half)"})
     trade = parser.add_argument_group("trading")
     trade.add_argument("--cost", type=float, default=0.0, help="share of wealth that a switch costs: 0.001 is 0.1%%")
-    trade.add_argument("--costs", nargs="+", metavar="COLUMN=COST", help="cost per switch of individual columns")
+    pairs: dict[str, Any] = {"action": Pairs, "const": float, "nargs": "+", "metavar": "COLUMN=COST"}
+    trade.add_argument("--costs", **pairs, help="cost per switch of individual columns")
     add_options(trade, replay, _TRADING)
     add_options(parser.add_argument_group("runs"), replay, _RUNS)
     data.add(parser)
@@ -56,21 +55,7 @@ def _replay(options: argparse.Namespace) -> None:
 
     check_libraries()
     returns = data.read(options)
-    result = replay(returns, **{**arguments(replay, options), "cost": _costs(options, returns.names)})
+    cost = {**dict.fromkeys(returns.names, options.cost), **options.costs} if options.costs else options.cost
+    result = replay(returns, **{**arguments(replay, options), "cost": cost})
     out = options.out or Path("out") / f"replay-{options.file.stem}"
     data.present(result, options, out)
-
-
-def _costs(options: argparse.Namespace, names: Sequence[str]) -> float | dict[str, float]:
-    """One cost for all columns, or one each."""
-    if not options.costs:
-        cost: float = options.cost
-        return cost
-    costs: dict[str, Any] = dict.fromkeys(names, options.cost)
-    for text in options.costs:
-        name, _, cost_text = text.rpartition("=")
-        try:
-            costs[name] = float(cost_text)
-        except ValueError:
-            raise InvalidInputError(f"--costs takes COLUMN=COST, such as {names[0]}=0.001, got {text!r}") from None
-    return costs

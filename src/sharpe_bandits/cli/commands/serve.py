@@ -49,7 +49,7 @@ def _serve(options: argparse.Namespace) -> int:
     from ...live.campaigns import Store
 
     require_libraries("the service")
-    from ...service.app import create_app
+    from ...service.app import THIS_MACHINE, create_app
     from ...service.observability import configure_log
     from ...service.security import READ, WRITE, Token, fresh_token, read_tokens
     from ...service.server import run
@@ -69,8 +69,7 @@ def _serve(options: argparse.Namespace) -> int:
     target = options.store or os.environ.get(STORE_VARIABLE)
     if not target:
         raise InvalidInputError(f"name the store, as in sharpe-bandits serve campaigns.db, or set ${STORE_VARIABLE}")
-    hosts = ["127.0.0.1", "localhost", "::1", *(options.allowed_hosts or ())]
-    if not _loopback(options.host) and not (options.allowed_hosts and options.token_file):
+    if options.host not in THIS_MACHINE and not (options.allowed_hosts and options.token_file):
         raise InvalidInputError(
             f"--host {options.host} can be reached from other machines; give --allowed-hosts, the names under which it "
             "may be reached, and --token-file"
@@ -85,6 +84,7 @@ def _serve(options: argparse.Namespace) -> int:
     configure_log(options.log_level)
     store = Store(target, timeout=_STORE_TIMEOUT)
     settings: Any = {"rate": options.rate, "token_file": options.token_file, "modules": options.module}
+    hosts = *THIS_MACHINE, *(options.allowed_hosts or ())
     app = create_app(store, tokens, hosts, target=target, **settings)
 
     def started(address: str) -> None:
@@ -92,10 +92,3 @@ def _serve(options: argparse.Namespace) -> int:
 
     tls = {"ssl_certfile": options.tls_certificate, "ssl_keyfile": options.tls_key}
     return run(app, options.host, options.port, started, options.trusted_proxies, **tls)
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
