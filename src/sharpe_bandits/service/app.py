@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -97,23 +97,23 @@ def create_app(
 
 async def _reread(path: Path, guard: Guard) -> None:
     """Use the tokens in a file whenever it changes; if it cannot be used, the former ones stay valid."""
-    last = changed = path.stat().st_mtime_ns
-    failure: tuple[int, str] | None = None
+
+    def version() -> tuple[int, int] | None:
+        with suppress(OSError):
+            return path.stat().st_mtime_ns, path.stat().st_ctime_ns  # the second one: permissions
+        return None
+
+    last = version()
     while True:
         await asyncio.sleep(REREAD_SECONDS)
-        try:
-            changed = path.stat().st_mtime_ns
-            if changed == last:
-                continue
-            tokens = read_tokens(path)
-        except (OSError, SharpeBanditsError) as error:
-            if failure != (changed, str(error)):  # not at every look
-                logger.error("token file not used", extra={"fields": {"problem": str(error)}})
-            failure = changed, str(error)
+        if (now := version()) == last:
             continue
-        guard.replace(tokens)
-        last = changed
-        logger.warning("tokens replaced", extra={"fields": {"tokens": sorted(token.name for token in tokens)}})
+        last = now
+        try:
+            guard.replace(tokens := read_tokens(path))
+            logger.warning("tokens replaced", extra={"fields": {"tokens": sorted(token.name for token in tokens)}})
+        except SharpeBanditsError as error:
+            logger.error("token file not used", extra={"fields": {"problem": str(error)}})
 
 
 def _shown(request: Request, content: dict[str, Any], headers: dict[str, str] | None = None) -> Response:

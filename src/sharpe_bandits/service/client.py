@@ -22,20 +22,10 @@ from .._support.plain_data import plain
 from .._support.validation import positive, whole
 from ..errors import ConflictError, InvalidInputError, SharpeBanditsError, StoreError, shown, unknown
 from ..live.agents import Agent
-from ..live.campaigns import requests
+from ..live.campaigns import Decider, Decision, DecisionState, Entry, Evaluation, LogEntry, Verification, requests
 from ..live.campaigns.interface import CampaignInterface
 from ..live.campaigns.log import history_row
-from ..live.campaigns.records import (
-    CIRCUMSTANCES,
-    Decider,
-    Decision,
-    DecisionState,
-    Entry,
-    Evaluation,
-    LogEntry,
-    Verification,
-    history_schema,
-)
+from ..live.campaigns.records import CIRCUMSTANCES, history_schema
 from ..live.campaigns.requests import MAX_BATCH, number_of, this_process
 from ..live.campaigns.settings import Options, checked
 from ..live.campaigns.status import Status

@@ -240,9 +240,7 @@ class Guard:
         except ValueError:
             return None
         token = self._tokens.get(name)
-        if token is None or not hmac.compare_digest(
-            _signature(token, content), signature.encode("ascii", "replace").decode()
-        ):
+        if token is None or not hmac.compare_digest(_signature(token, content).encode(), signature.encode()):
             return None
         return token if current and token.valid and _digest(text) not in self._signed_out else None
 
