@@ -27,7 +27,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import quote, unquote, urlsplit
 
 from starlette.datastructures import Headers
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from .._support.names import check_name
@@ -368,26 +368,24 @@ def _host(text: str) -> str | None:
 
 async def _body(scope: Any, receive: Any) -> Any:
     """Read a body, if it is not too large or too slow; return the function from which an application reads it."""
-    headers = dict(scope["headers"])
-    if b"content-length" not in headers and b"transfer-encoding" not in headers:
+    headers, body = Headers(scope=scope), b""
+    if "content-length" not in headers and "transfer-encoding" not in headers:
         return receive
     too_large = _DeniedError(413, "too-large", f"a body must have at most {LARGEST_BODY:,} bytes; split the request")
-    length = headers.get(b"content-length", b"0")
-    if not length.isdigit() or len(length) > 16 or int(length) > LARGEST_BODY:
+    length = headers.get("content-length", "0")
+    if not length.isdecimal() or len(length) > 16 or int(length) > LARGEST_BODY:
         raise too_large
-    body, more = b"", True
     try:
         async with asyncio.timeout(SLOWEST_BODY):
-            while more:
-                message = await receive()
-                if message["type"] != "http.request":
-                    raise _DeniedError(400, "bad-request", "the connection was closed before all of the body arrived")
-                body += message.get("body", b"")
-                more = message.get("more_body", False)
+            async for part in Request(scope, receive).stream():
+                body += part
                 if len(body) > LARGEST_BODY:
                     raise too_large
     except TimeoutError:
         raise _DeniedError(408, "too-slow", f"the body took more than {SLOWEST_BODY:g} seconds to arrive") from None
+    except ClientDisconnect:
+        detail = "the connection was closed before all of the body arrived"
+        raise _DeniedError(400, "bad-request", detail) from None
     messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 
     async def again() -> Any:

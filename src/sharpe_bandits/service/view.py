@@ -67,19 +67,20 @@ class View:
         agent = self.campaign.agent()
         goal = agent.objective
         watchable = remembers_everything(agent)
-        arms = _arms(status, agent, periods, watchable)
+        # Decisions of each arm whose lease ran out and that have no reward so far; None for arms counted together.
+        missing = np.maximum((activity.counts["expired"] - activity.counts["late"]).sum(axis=0), 0)[:ARMS].tolist()
         return {
             **status.to_dict(),
             "rules_in_words": status.rules_in_words(),
             "objective_name": _name(goal),
-            "arms": arms,
+            "arms": _arms(status, agent, periods, watchable),
             # Leaders are compared by the root of RSSR, the only objective that is a square.
             "lead_name": "Sharpe ratio" if goal is None or goal.from_root(2.0) != 2.0 else type(goal).__name__,
             "periods_per_year": periods,
             "rewards_to_decide": rewards_to_decide(agent) if watchable and not status.done else None,
             "gain": (earned := gain(agent)) and asdict(earned),
             "can_evaluate": self.campaign.settings["explore"] > 0,
-            "missing": _missing(activity, len(arms)),
+            "missing": missing + [None] * (len(status.arms) - len(missing)),
             "series": _series(activity, status, goal, watchable),
             "waiting": [decision.to_dict() for decision in self.campaign.pending(_LISTED)],
         }
@@ -123,12 +124,6 @@ def _verdict(view: dict[str, Any], pace: Estimate | None) -> dict[str, str]:
         time = "" if pace is None else f", {duration(figure / pace.mean)} at this pace"
         step = f"Go on: about {figure:,.0f} more rewards decide it{time}, if arms are as they look now."
     return {"verdict": verdict, "number": number, "next": step, "state": "act" if act else "early"}
-
-
-def _missing(activity: Activity, arms: int) -> list[int | None]:
-    """Decisions of each arm whose lease ran out and that have no reward so far; None for arms counted together."""
-    missing = (activity.counts["expired"] - activity.counts["late"]).sum(axis=0)
-    return [max(int(missing[k]), 0) if k < min(ARMS, len(missing)) else None for k in range(arms)]
 
 
 def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) -> list[dict[str, Any]]:
@@ -177,7 +172,11 @@ def _series(activity: Activity, status: Status, goal: Objective | None, watchabl
         value = np.where(steady, objective.value(statistics), np.nan)
     # As in the table of arms: of the confidence sequence for all arms of the campaign together, or fixed-time.
     low, high, _ = _ends(statistics.at((slice(None), places)), objective, len(status.arms) if watchable else None)
-    exploration = _exploration(n_asked[:, :n_arms], value)
+    # Share of an interval's decisions that went to other arms than the one that led when it began.
+    led = np.nan_to_num(value[:-1], nan=-np.inf).argmax(axis=1)
+    with np.errstate(all="ignore"):
+        share = 1 - n_asked[np.arange(1, len(n_asked)), led] / n_asked[1:, :n_arms].sum(axis=1)
+    exploration = np.append(np.nan, np.where(np.isnan(value[:-1]).all(axis=1), np.nan, share))
     if goal is not None and status.direction == "min":
         value, low, high = -value, -high, -low
     asked, names = n_asked[:, places].T, [str(status.arms[k].arm) for k in places]
@@ -221,12 +220,3 @@ def _ends(statistics: Statistics, objective: Objective, arms: int | None) -> tup
         value, half = objective.value(statistics), normal_half_width(CONFIDENCE) * objective.standard_error(statistics)
         value = np.where(statistics.variance > 0, value, np.nan)
     return value - half, value + half, np.zeros(value.shape, bool)
-
-
-def _exploration(asked: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """Share of an interval's decisions that went to other arms than the one that led when it began."""
-    share = np.full(len(asked), np.nan)
-    for t in range(1, len(asked)):
-        if asked[t].sum() and not np.isnan(value[t - 1]).all():
-            share[t] = 1 - asked[t, int(np.nanargmax(value[t - 1]))] / asked[t].sum()
-    return share
