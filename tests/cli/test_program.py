@@ -271,7 +271,7 @@ def test_no_command_prints_the_help(capsys):
     assert all(f" {name} " in out for name in COMMANDS)
 
 
-@pytest.mark.parametrize("name", [name for name, (_, example) in COMMANDS.items() if example])
+@pytest.mark.parametrize("name", [name for name, (*_, example) in COMMANDS.items() if example])
 def test_help_has_a_sentence_an_example_and_defaults(capsys, name):
     with pytest.raises(SystemExit) as left:
         main([name, "--help"])

@@ -14,35 +14,28 @@ from .._support import console
 from ..errors import SharpeBanditsError
 from .parser import Parser
 
-#: Every command, in the order of the help: what it does, and an example. They are in ``commands``.
+#: Every command, in the order of the help: its file in ``commands``, what it does, and an example.
 COMMANDS = {
-    "rank": ("rank strategies, funds or assets by their recorded returns or costs",
+    "rank": ("returns", "rank strategies, funds or assets by their recorded returns or costs",
              "prices.csv --kind prices --periods-per-year 252"),
-    "compare": ("test whether one column is better than another",
+    "compare": ("returns", "test whether one column is better than another",
                 "returns.csv --kind returns --periods-per-year 12 --against SPY"),
-    "replay": ("play policies through recorded returns, in time order",
+    "replay": ("replay", "play policies through recorded returns, in time order",
                "prices.parquet --kind prices --periods-per-year 252 --cost 0.001"),
-    "plan": ("how long it takes to find the best arm",
-             "--arms 8 --best-sharpe 1.0 --gap 0.3"),
-    "reproduce": ("run the paper's experiments, judge its claims, write a report", "R3 B1 --quick"),
-    "run": ("run your own experiment from a TOML file", "desks.toml --out out/desks"),
-    "verdicts": ("what a reproduction of the paper found", "out/paper R3"),
-    "campaign": ("durable campaigns: ask which arm to play, tell the reward later",
+    "plan": ("plan", "how long it takes to find the best arm", "--arms 8 --best-sharpe 1.0 --gap 0.3"),
+    "reproduce": ("reproduce", "run the paper's experiments, judge its claims, write a report", "R3 B1 --quick"),
+    "run": ("reproduce", "run your own experiment from a TOML file", "desks.toml --out out/desks"),
+    "verdicts": ("verdicts", "what a reproduction of the paper found", "out/paper R3"),
+    "campaign": ("campaign", "durable campaigns: ask which arm to play, tell the reward later",
                  "ask desks --store campaigns.db"),
-    "serve": ("campaigns over HTTP, with a live dashboard", "campaigns.db"),
-    "demo": ("the dashboard on simulated campaigns", "--port 8000"),
-    "cache": ("show or clear the cache of compiled kernels", "--clear"),
-    "panels": ("list the paper's experiments", ""),
-    "policies": ("list the policies that an experiment file can name", ""),
-    "arms": ("list the arms that an experiment file can name", ""),
-    "objectives": ("list the objectives that an experiment file can name", ""),
+    "serve": ("serve", "campaigns over HTTP, with a live dashboard", "campaigns.db"),
+    "demo": ("demo", "the dashboard on simulated campaigns", "--port 8000"),
+    "cache": ("cache", "show or clear the cache of compiled kernels", "--clear"),
+    "panels": ("listing", "list the paper's experiments", ""),
+    "policies": ("listing", "list the policies that an experiment file can name", ""),
+    "arms": ("listing", "list the arms that an experiment file can name", ""),
+    "objectives": ("listing", "list the objectives that an experiment file can name", ""),
 }  # fmt: skip
-#: Files of commands that share one; the others have one of their name.
-_FILES = {
-    **dict.fromkeys(("panels", "policies", "arms", "objectives"), "listing"),
-    **dict.fromkeys(("rank", "compare"), "returns"),
-    "run": "reproduce",
-}
 #: Commands whose actions have their own ``--json``, or that print nothing.
 _WITHOUT_JSON = ("campaign", "serve", "demo")
 #: Exit status after Ctrl-C, as shells have it.
@@ -114,14 +107,14 @@ def parser_of(in_full: Container[str]) -> Parser:
     parser = Parser(prog="sharpe-bandits", description="Bandits that choose under risk, and numbers about returns.")
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(required=True, metavar="command", title="commands")
-    for name, (what, example) in COMMANDS.items():
+    for name, (file, what, example) in COMMANDS.items():
         command: Parser = commands.add_parser(
             name, help=what, description=f"{what[0].upper()}{what[1:]}.", example=example
         )
         if name not in _WITHOUT_JSON:
             command.add_argument("--json", action="store_true", help="print JSON instead of tables")
         if name in in_full:
-            module = import_module(f".commands.{_FILES.get(name, name)}", __package__)
+            module = import_module(f".commands.{file}", __package__)
             (getattr(module, f"add_{name}", None) or module.add)(command)
     return parser
 

@@ -9,6 +9,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from ..._support.validation import positive
 from ...errors import InvalidInputError
 from ...planning import BestArmProblem, plan
 from ...returns.table import read_returns
@@ -69,7 +70,9 @@ def _plan(options: argparse.Namespace) -> int:
 
     check_libraries()
     problem = _problem(options)
-    settings = {**arguments(plan, options), "budget": _budget(options, problem)}
+    settings = arguments(plan, options)
+    if options.years is not None:
+        settings["budget"] = [round(positive("--years", years) * problem.periods_per_year) for years in options.years]
     if sys.stderr.isatty():
         settings["say"] = lambda text: print(text, file=sys.stderr, flush=True)
     with cluster.workers(options) as who:
@@ -119,12 +122,3 @@ def _refuse(options: argparse.Namespace, where: str, function: Callable[..., Any
         default = parameters[name].default
         if getattr(options, name, default) not in (None, default):
             raise InvalidInputError(f"--{name.replace('_', '-')} is used only {where}; leave it out")
-
-
-def _budget(options: argparse.Namespace, problem: BestArmProblem) -> list[int] | None:
-    from ..._support.validation import positive
-
-    if options.years is None:
-        budget: list[int] | None = options.budget
-        return budget
-    return [round(positive("--years", years) * problem.periods_per_year) for years in options.years]
