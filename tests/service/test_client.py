@@ -275,7 +275,7 @@ def test_a_decision_that_the_fallback_replaced_does_not_stay_pending(served, sto
     send = service._send
 
     def lose(*request):
-        send(*request[:-1], 20.0)
+        send(20.0, *request[1:])
         raise OSError("the answer was lost")
 
     monkeypatch.setattr(service, "_timeout", 0.0)

@@ -88,10 +88,8 @@ def create_app(
     # A router inside the router would be searched more slowly.
     app.router.routes.extend([*api.named.routes, *api.router.routes])
     dashboard.add(app)
-    app.add_exception_handler(SharpeBanditsError, _library)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _unforeseen)
+    for kind in (SharpeBanditsError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, _problem)
     return Gate(app, guard, state.observer)
 
 
@@ -116,20 +114,29 @@ async def _reread(path: Path, guard: Guard) -> None:
             logger.error("token file not used", extra={"fields": {"problem": str(error)}})
 
 
-def _shown(request: Request, content: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
+async def _problem(request: Request, error: Exception) -> Response:
     """A problem as a page for people, or as data for programs."""
+    if isinstance(error, SharpeBanditsError):
+        content = problem_of(error)
+    elif isinstance(error, RequestValidationError):
+        content = problem(422, "invalid-input", _violations(request, error))
+    elif isinstance(error, HTTPException):
+        kind, detail = {
+            403: ("campaign", error.detail),
+            404: ("not-found", "there is nothing at this path; see /docs"),
+            405: ("method-not-allowed", "this path does not support this method; see /docs"),
+        }.get(error.status_code, ("bad-request", str(error.detail)))
+        content = problem(error.status_code, kind, detail)
+    else:  # the server logs the error itself
+        content = problem(500, "unforeseen", "an error of the service; its log has the details")
     request.scope["problem"] = content["detail"]  # for the log
     if dashboard.wants_page(request):
         return dashboard.problem_page(request, content)
-    return problem_response(content, headers)
+    return problem_response(content, getattr(error, "headers", None))
 
 
-async def _library(request: Request, error: Any) -> Response:
-    return _shown(request, problem_of(error))
-
-
-async def _invalid(request: Request, error: Any) -> Response:
-    """The content of a request violates its schema; values are named by location, not repeated in full."""
+def _violations(request: Request, error: RequestValidationError) -> str:
+    """Where the content of a request violates its schema; values are named by location, not repeated in full."""
     problems = [
         f"position {item['loc'][-1]} of the body: {item['msg']}"
         if item["type"] == "json_invalid"
@@ -138,18 +145,4 @@ async def _invalid(request: Request, error: Any) -> Response:
     ]
     if request.method == "POST" and "json" not in request.headers.get("content-type", ""):
         problems.append("send the header Content-Type: application/json")
-    return problem_response(problem(422, "invalid-input", "; ".join(problems)[:1000]))
-
-
-async def _http(request: Request, error: Any) -> Response:
-    kind, detail = {
-        403: ("campaign", error.detail),
-        404: ("not-found", "there is nothing at this path; see /docs"),
-        405: ("method-not-allowed", "this path does not support this method; see /docs"),
-    }.get(error.status_code, ("bad-request", str(error.detail)))
-    return _shown(request, problem(error.status_code, kind, detail), error.headers)
-
-
-async def _unforeseen(_: Request, error: Exception) -> Response:
-    """The server logs the error itself."""
-    return problem_response(problem(500, "unforeseen", "an error of the service; its log has the details"))
+    return "; ".join(problems)[:1000]

@@ -10,6 +10,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import is_dataclass
 from datetime import UTC, datetime
 from enum import EnumType
@@ -148,7 +149,7 @@ class AsyncProxy:
         return call
 
 
-class Service:
+class Service(AbstractContextManager["Service"]):
     """Campaigns behind HTTP; made by :func:`sharpe_bandits.connect`."""
 
     def __init__(self, url: str, token: str, timeout: float, fallback: Any = None) -> None:
@@ -173,9 +174,6 @@ class Service:
 
     def __repr__(self) -> str:
         return f"<service {self.url}>"
-
-    def __enter__(self) -> Service:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -226,7 +224,7 @@ class Service:
             failed: SharpeBanditsError
             try:
                 left = max(deadline - time.monotonic(), 0.01)
-                status, answer = self._send(method, path, content, headers, left)
+                status, answer = self._send(left, method, path, content, headers)
             except (OSError, http.client.HTTPException) as error:
                 failed = StoreError(
                     f"the service at {self.url} does not answer ({error or type(error).__name__}); check that it runs, "
@@ -243,9 +241,7 @@ class Service:
             time.sleep(min(random.uniform(0.5, 1.0) * pause, left))  # so that clients do not come back all at once
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _send(
-        self, method: str, path: str, content: bytes | None, headers: dict[str, str], seconds: float
-    ) -> tuple[int, Any]:
+    def _send(self, seconds: float, *request: Any) -> tuple[int, Any]:
         if self._process != os.getpid():
             self._idle, self._process = [], os.getpid()
         try:
@@ -257,7 +253,7 @@ class Service:
         if connection.sock is not None:
             connection.sock.settimeout(seconds)
         try:
-            connection.request(method, path, content, headers)
+            connection.request(*request)
             response = connection.getresponse()
             text = response.read()
         except BaseException:
