@@ -20,7 +20,7 @@ from . import api, dashboard
 from .aside import Aside
 from .observability import logger
 from .problems import problem, problem_of
-from .security import COOKIE, Gate, Guard, Token, problem_response, read_tokens
+from .security import COOKIE, Gate, Guard, Token, read_tokens
 from .state import ServiceState
 
 #: Seconds between looks at the token file.
@@ -115,7 +115,6 @@ async def _reread(path: Path, guard: Guard) -> None:
 
 
 async def _problem(request: Request, error: Exception) -> Response:
-    """A problem as a page for people, or as data for programs."""
     if isinstance(error, SharpeBanditsError):
         content = problem_of(error)
     elif isinstance(error, RequestValidationError):
@@ -130,9 +129,7 @@ async def _problem(request: Request, error: Exception) -> Response:
     else:  # the server logs the error itself
         content = problem(500, "unforeseen", "an error of the service; its log has the details")
     request.scope["problem"] = content["detail"]  # for the log
-    if dashboard.wants_page(request):
-        return dashboard.problem_page(request, content)
-    return problem_response(content, getattr(error, "headers", None))
+    return dashboard.problem_answer(request, content, getattr(error, "headers", None))
 
 
 def _violations(request: Request, error: RequestValidationError) -> str:

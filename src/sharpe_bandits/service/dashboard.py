@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from .. import __version__
 from ..errors import SharpeBanditsError
 from ..live.campaigns.settings import optional_settings
 from .api import PAGE, campaign_of, state_of, visible
-from .security import COOKIE, SESSION_LENGTH, Guard
+from .security import COOKIE, SESSION_LENGTH, Guard, problem_response
 
 _HERE = Path(__file__).parent
 
@@ -44,14 +45,10 @@ def _page(request: Request, template: str, code: int = 200, **content: Any) -> R
     return HTMLResponse(html, code)
 
 
-def wants_page(request: Request) -> bool:
-    """Whether the request comes from a browser page, not from a program."""
-    path = request.scope["path"]
-    return not path.startswith("/api/") and "text/html" in request.headers.get("accept", "")
-
-
-def problem_page(request: Request, problem: dict[str, Any]) -> Response:
-    """A page that says what is wrong."""
+def problem_answer(request: Request, problem: dict[str, Any], headers: Mapping[str, str] | None) -> Response:
+    """A problem as a page for people, or as data for programs."""
+    if request.scope["path"].startswith("/api/") or "text/html" not in request.headers.get("accept", ""):
+        return problem_response(problem, headers)
     return _page(request, "problem.html", problem["status"], problem=problem)
 
 
@@ -59,7 +56,7 @@ def add(app: FastAPI) -> None:
     """Add the pages to an application."""
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
     pages: dict[str, Any] = {
-        "/": _home, "/campaign/{name}": _campaign, "/new": _new, "/docs": _docs, "/sign-in": _sign_in_page,
+        "/": _home, "/campaign/{name}": _campaign, "/new": _new, "/docs": _docs, "/sign-in": _sign_in,
         "/health": _live, "/health/live": _live, "/health/ready": _ready, "/metrics": _metrics,
     }  # fmt: skip
     for path, page in pages.items():
@@ -116,11 +113,9 @@ def _next(text: str) -> str:
     return text if plain and text.isascii() else "/"
 
 
-async def _sign_in_page(request: Request) -> Response:
-    return _page(request, "sign_in.html", next=_next(request.query_params.get("next", "/")), wrong=False)
-
-
 async def _sign_in(request: Request) -> Response:
+    if request.method != "POST":
+        return _page(request, "sign_in.html", next=_next(request.query_params.get("next", "/")), wrong=False)
     form = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
     there = _next(form.get("next", ["/"])[0])
     guard: Guard = request.app.state.guard

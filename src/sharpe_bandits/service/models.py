@@ -28,7 +28,24 @@ class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid", title=None)
 
 
-class _NewCampaign(_Body):
+def _optional(described: Mapping[str, Mapping[str, Any]], text: Any = Text) -> Any:
+    """The base of requests with these settings, or columns of decisions; ``text`` is the type of what is text there."""
+    kinds: dict[type, Any] = {int: StrictInt, float: Number, str: text}
+    types = {name: (kinds[about["kind"]], about) for name, about in described.items()}
+    fields = {
+        name: ((dict[str, kind] if about.get("pairs") else kind) | None, Field(None, description=about["help"]))
+        for name, (kind, about) in types.items()
+    }
+    return create_model("_Optional", __base__=_Body, **fields)  # type: ignore[call-overload]
+
+
+_Settings = _optional(
+    {name: setting.metadata for name, setting in optional_settings().items()},
+    Text | Number | dict[str, Any] | list[dict[str, Any]],
+)
+
+
+class NewCampaign(_Settings):  # type: ignore[misc]
     """A campaign to create, or whose existence to check."""
 
     name: Text = Field(description="of the campaign; up to 200 characters")
@@ -42,31 +59,7 @@ class _NewCampaign(_Body):
     ) = Field(description="a list of names, or their number")
 
 
-#: The type in a request of a setting whose text on the command line has a given type.
-_IN_JSON: dict[type, Any] = {int: StrictInt, float: Number, str: Text | Number | dict[str, Any] | list[dict[str, Any]]}
-NewCampaign: Any = create_model(
-    "NewCampaign",
-    __base__=_NewCampaign,
-    __doc__=_NewCampaign.__doc__,
-    **{
-        name: (_IN_JSON[setting.metadata["kind"]] | None, Field(None, description=setting.metadata["help"]))
-        for name, setting in optional_settings().items()
-    },
-)  # type: ignore[call-overload]
-
-
-def _with_columns(*columns: Mapping[str, Mapping[str, Any]]) -> Any:
-    """The base of requests that have these columns of decisions."""
-    kinds: dict[type, Any] = {float: Number, str: Text}
-    types = {name: (kinds[about["kind"]], about) for group in columns for name, about in group.items()}
-    models = {
-        name: ((dict[str, kind] if about["pairs"] else kind) | None, Field(None, description=about["help"]))
-        for name, (kind, about) in types.items()
-    }
-    return create_model("_Columns", __base__=_Body, **models)  # type: ignore[call-overload]
-
-
-class AskBody(_with_columns(CIRCUMSTANCES)):  # type: ignore[misc]
+class AskBody(_optional(CIRCUMSTANCES)):  # type: ignore[misc]
     """A request for decisions: one, one per key, or ``count`` of them."""
 
     key: Text | None = Field(None, description="idempotency key: the same key returns the same decision")
@@ -87,7 +80,7 @@ class KeysBody(_Body):
     keys: Annotated[list[Text], Field(max_length=10_000)]
 
 
-class Reward(_with_columns(MEASURES)):  # type: ignore[misc]
+class Reward(_optional(MEASURES)):  # type: ignore[misc]
     """The reward of a decision."""
 
     decision: Which | Text = Field(description="its number, or its key")
@@ -100,7 +93,7 @@ class Reward(_with_columns(MEASURES)):  # type: ignore[misc]
         return more if len(more) > 1 else self.reward
 
 
-class RecordBody(_with_columns(MEASURES, CIRCUMSTANCES)):  # type: ignore[misc]
+class RecordBody(_optional(MEASURES | CIRCUMSTANCES)):  # type: ignore[misc]
     """A decision that somebody else made."""
 
     arm: Text | StrictInt
