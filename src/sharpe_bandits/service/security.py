@@ -296,7 +296,8 @@ class Gate:
     def _admit(self, scope: Any) -> Token | None:
         """The token of a request that may pass; raises if it may not."""
         headers = Headers(scope=scope)
-        if any(headers.keys().count(name) > 1 for name in _ONCE):
+        names = headers.keys()
+        if any(names.count(name) > 1 for name in _ONCE):
             raise _DeniedError(400, "bad-request", "a header that may occur only once was sent twice")
         raw = scope.get("raw_path") or scope["path"].encode()
         if len(raw) + len(scope["query_string"]) > LONGEST_PATH or not raw.isascii():
