@@ -99,7 +99,10 @@ class Observer:
 
     def metrics(self, statuses: Iterable[Status]) -> bytes:
         """All metrics in Prometheus' text format, with those of campaigns."""
-        gauges: Any = SimpleNamespace(collect=lambda: [_webhooks(), *_of_campaigns(statuses)])
+        webhooks = CounterMetricFamily("sharpe_bandits_webhooks", "Messages to webhooks", labels=["result"])
+        for result, count in outcomes.items():
+            webhooks.add_metric([result], count)
+        gauges: Any = SimpleNamespace(collect=lambda: [webhooks, *_of_campaigns(statuses)])
         return generate_latest(self._registry) + generate_latest(gauges)
 
 
@@ -129,10 +132,3 @@ def _of_campaigns(statuses: Iterable[Status]) -> Iterable[GaugeMetricFamily]:
         for key, gauge in gauges.items():
             gauge.add_metric([status.name], computed[key] if key in computed else getattr(status, key))
     return gauges.values()
-
-
-def _webhooks() -> CounterMetricFamily:
-    counter = CounterMetricFamily("sharpe_bandits_webhooks", "Messages to webhooks", labels=["result"])
-    for result, count in outcomes.items():
-        counter.add_metric([result], count)
-    return counter
