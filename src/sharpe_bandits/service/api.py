@@ -137,6 +137,7 @@ def _actor(request: Request) -> str:
 Search = Annotated[str, Query(max_length=200, description="part of the name")]
 Segment = Annotated[str | None, Query(min_length=1, max_length=200, description="in this segment")]
 After = Annotated[str, Query(max_length=200, description="only names after this one")]
+First = Annotated[int, Query(ge=1, le=2**53, description="number of the first decision")]
 Count = Annotated[int, Query(ge=1, le=10_000, description="maximum number")]
 
 
@@ -205,11 +206,7 @@ def weights(
 
 
 @named.get("/decisions", summary="History, page by page", response_model=models.Decisions)
-def history(
-    handle: Handle,
-    first: int = Query(1, ge=1, le=2**53, description="number of the first decision"),
-    count: Count = 1000,
-) -> Response:
+def history(handle: Handle, first: First = 1, count: Count = 1000) -> Response:
     """Decisions in order."""
     table = handle.reader.history(first=first, count=count)
     rows = [with_iso_times(row) | {name: plain_details(row[name]) for name in PAIRS} for row in table.to_pylist()]
@@ -373,20 +370,14 @@ async def evaluation(
 
 
 @named.get("/view", include_in_schema=False)
-def view(
-    handle: Handle,
-    periods_per_year: float | None = Query(None, gt=0, le=1e6, description="to annualise Sharpe ratios"),
-) -> Response:
+def view(handle: Handle, periods_per_year: float | None = Query(None, gt=0, le=1e6)) -> Response:
     """Data of the dashboard, aggregated: its size does not grow with the campaign."""
     return answer(handle.view.to_dict(periods_per_year))
 
 
 @router.get("/overview", include_in_schema=False)
 def overview(
-    request: Request,
-    search: Search = "",
-    after: After = "",
-    count: int = Query(PAGE, ge=1, le=200, description="maximum number"),
+    request: Request, search: Search = "", after: After = "", count: int = Query(PAGE, ge=1, le=200)
 ) -> Response:
     """Data of the list of campaigns: decisions, pending, expired, the best arm, decisions over time."""
     state, summaries = state_of(request), []
