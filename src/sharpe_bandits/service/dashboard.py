@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote
@@ -21,25 +20,20 @@ from .api import PAGE, campaign_of, state_of, visible
 from .security import COOKIE, SESSION_LENGTH, Guard, problem_response
 
 _HERE = Path(__file__).parent
-
-
-@cache
-def _templates() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(_HERE / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["segment"] = lambda text: quote(str(text), safe="")
-    environment.filters["figure"] = lambda x: "–" if x is None else f"{x:.4g}"
-    return environment
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(_HERE / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_TEMPLATES.filters["segment"] = lambda text: quote(str(text), safe="")
+_TEMPLATES.filters["figure"] = lambda x: "–" if x is None else f"{x:.4g}"
 
 
 def _page(request: Request, template: str, code: int = 200, **content: Any) -> Response:
     token = request.scope.get("token")
-    html = _templates().get_template(template).render(
+    html = _TEMPLATES.get_template(template).render(
         version=__version__, token=token, may_write=token is not None and "admin" in token.scopes, **content
     )  # fmt: skip
     return HTMLResponse(html, code)
