@@ -12,17 +12,19 @@ import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..._support import console
 from ..._support.files import write_atomically
 from ...errors import InvalidInputError, UnreadableDataError, shown
+from ...live.campaigns import Campaign, Store, Verification
+from ...live.campaigns.archive import archive
+from ...live.campaigns.backup import back_up
+from ...live.campaigns.log import to_csv
 from ...live.campaigns.records import CIRCUMSTANCES, MEASURES
 from ...live.campaigns.settings import optional_settings, policy_from_text
+from ...live.campaigns.signed import check_export
 from ..parser import Pairs, arguments
-
-if TYPE_CHECKING:
-    from ...live.campaigns import Campaign, Store, Verification
 
 #: Environment variable that names the store, and the default store; --store overrides both.
 STORE_VARIABLE, DEFAULT_STORE = "SHARPE_BANDITS_STORE", "campaigns.db"
@@ -152,8 +154,6 @@ def store_target(options: argparse.Namespace) -> str:
 
 
 def open_store(options: argparse.Namespace) -> Store:
-    from ...live.campaigns import Store
-
     return Store(store_target(options), create=False)
 
 
@@ -201,8 +201,6 @@ def _json(data: Any) -> str:
 
 
 def _create(target: str, options: argparse.Namespace) -> Result:
-    from ...live.campaigns import Store
-
     policy = policy_from_text(options.policy, options.L, options.risk_free_per_round)
     settings: Any = {name: getattr(options, name) for name in optional_settings()}
     campaign = Store(target).campaign(options.name, policy=policy, arms=options.arms, **settings)
@@ -281,8 +279,6 @@ def _verify(campaign: Campaign, options: argparse.Namespace) -> Result:
 
 
 def _check_export(_: str, options: argparse.Namespace) -> Result:
-    from ...live.campaigns.signed import check_export
-
     return _verified(check_export(_read(options.file), _read(options.public_key)))
 
 
@@ -355,8 +351,6 @@ def _history(campaign: Campaign, options: argparse.Namespace) -> Result:
 def _export(campaign: Campaign, options: argparse.Namespace) -> Result:
     import pyarrow.parquet
 
-    from ...live.campaigns.log import to_csv
-
     out: Path = options.out
     if out.suffix not in (".csv", ".parquet", ".json"):
         raise InvalidInputError(f"--out must end in .csv, .parquet or .json, got {out.name!r}")
@@ -384,8 +378,6 @@ def _list(store: Store, options: argparse.Namespace) -> Result:
 
 
 def _copy(source: Store, options: argparse.Namespace) -> Result:
-    from ...live.campaigns import Store
-
     for name in options.names:
         source.campaign(name)  # raises before another store is created
     with Store(options.to) as target:
@@ -400,14 +392,10 @@ def _copy(source: Store, options: argparse.Namespace) -> Result:
 
 
 def _backup(store: Store, options: argparse.Namespace) -> Result:
-    from ...live.campaigns.backup import back_up
-
     return _report(str(options.out), back_up(store, options.out))
 
 
 def _restore(target: str, options: argparse.Namespace) -> Result:
-    from ...live.campaigns import Store
-
     with Store(options.file, create=False) as backup, Store(target) as restored:
         return _report(restored.name, backup.copy_to(restored))
 
@@ -427,8 +415,6 @@ def _moment(text: str) -> datetime:
 
 
 def _archive(campaign: Campaign, options: argparse.Namespace) -> Result:
-    from ...live.campaigns.archive import archive
-
     events = archive(campaign, options.before, options.out)
     verification = campaign.verify()
     words = f"campaign {campaign.name}: {events:,} events are in {options.out} now; {verification}"

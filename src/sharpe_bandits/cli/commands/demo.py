@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import CampaignOverError, StoreError, WaitForRewardsError
+from ...live.campaigns import Store
 from ...objectives import RSSR
 from ...policies import ScaleFreeUCB, SequentialHalving
+from ...service.client import connect
 from .serve import require_libraries
 
 #: Workers per campaign.
@@ -46,8 +48,6 @@ def add(demo: argparse.ArgumentParser) -> None:
 
 def _work(url: str, token: str, name: str, stop: threading.Event) -> None:
     """Ask and tell until stopped; one decision in fifty is forgotten, and expires."""
-    from ...service.client import connect
-
     _, arms, _ = CAMPAIGNS[name]
     campaign = connect(url, token=token).campaign(name)
     chance = random.Random()
@@ -65,7 +65,6 @@ def _work(url: str, token: str, name: str, stop: threading.Event) -> None:
 
 def _demo(options: argparse.Namespace) -> int:
     require_libraries("the demonstration")
-    from ...live.campaigns import Store
     from ...service.app import create_app
     from ...service.observability import configure_log
     from ...service.security import WRITE, Token, fresh_token

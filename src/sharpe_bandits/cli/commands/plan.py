@@ -12,6 +12,7 @@ from typing import Any
 from ..._support.validation import positive
 from ...errors import InvalidInputError
 from ...planning import BestArmProblem, plan
+from ...report.document import check_libraries
 from ...returns.table import read_returns
 from ..parser import add_options, arguments
 from . import cluster
@@ -66,8 +67,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from ...report.document import check_libraries
-
     check_libraries()
     problem = _problem(options)
     settings = arguments(plan, options)

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from ...report.document import check_libraries
 from ...returns.replay import replay
 from ..parser import Pairs, add_options, arguments
 from . import returns as data
@@ -51,8 +52,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _replay(options: argparse.Namespace) -> None:
-    from ...report.document import check_libraries
-
     check_libraries()
     returns = data.read(options)
     cost = {**dict.fromkeys(returns.names, options.cost), **options.costs} if options.costs else options.cost

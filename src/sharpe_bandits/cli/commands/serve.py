@@ -10,6 +10,7 @@ from typing import Any
 
 from ..._support.validation import positive, whole
 from ...errors import InvalidInputError, require
+from ...live.campaigns import Store
 from .campaign import STORE_VARIABLE, import_modules
 
 #: Seconds after which a store that does not answer is reported: less than clients wait.
@@ -46,8 +47,6 @@ def require_libraries(purpose: str) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from ...live.campaigns import Store
-
     require_libraries("the service")
     from ...service.app import THIS_MACHINE, create_app
     from ...service.observability import configure_log
