@@ -10,7 +10,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import is_dataclass
 from datetime import UTC, datetime
 from enum import EnumType
@@ -44,10 +44,8 @@ _AGAIN = (429, 502, 503, 504)
 _PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 #: Requests at the same time of a service for asyncio.
 _THREADS = 64
-#: Decisions in a page of the history.
-_PAGE = 10_000
-#: Entries in a page of the log.
-_LOG_PAGE = 1000
+#: Decisions in a page of the history, and entries in a page of the log.
+_PAGE, _LOG_PAGE = 10_000, 1000
 #: Where other requests go, and what is sent of them.
 _PATHS: dict[type[requests.Request], str] = {
     requests.AcceptClock: "/accept-clock",
@@ -118,7 +116,7 @@ def connect_async(url: str, *, token: str, timeout: float = 30.0, fallback: Any 
     return AsyncProxy(connect(url, token=token, timeout=timeout, fallback=fallback), ThreadPoolExecutor(_THREADS))
 
 
-class AsyncProxy:
+class AsyncProxy(AbstractAsyncContextManager["AsyncProxy"]):
     """A service or a campaign whose methods and properties are coroutine functions."""
 
     def __init__(self, target: Any, threads: ThreadPoolExecutor) -> None:
@@ -126,9 +124,6 @@ class AsyncProxy:
 
     def __repr__(self) -> str:
         return f"<async {repr(self._target)[1:]}"
-
-    async def __aenter__(self) -> AsyncProxy:
-        return self
 
     async def __aexit__(self, *_: object) -> None:
         self._target.close()

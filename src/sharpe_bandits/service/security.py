@@ -35,18 +35,11 @@ from ..errors import InvalidInputError, UnreadableDataError, shown
 from .observability import Observer
 from .problems import MEDIA_TYPE, REPEATABLE, problem
 
-#: Routes that need no token: method and path, or a path prefix that ends in "/".
-OPEN = {
-    ("GET", "/sign-in"),
-    ("POST", "/sign-in"),
-    ("POST", "/sign-out"),
-    ("GET", "/health"),
-    ("GET", "/health/live"),
-    ("GET", "/health/ready"),
-    ("GET", "/static/"),
-}
 #: Probes of load balancers, which know no host name and must not be limited.
 HEALTH = ("/health", "/health/live", "/health/ready")
+#: Routes that need no token: method and path, or a path prefix that ends in "/".
+OPEN = {("GET", "/sign-in"), ("POST", "/sign-in"), ("POST", "/sign-out"), ("GET", "/static/")}
+OPEN |= {("GET", path) for path in HEALTH}
 #: What a token may do; "write" stands for all of it.
 Scope = Literal["read", "ask", "tell", "create", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
