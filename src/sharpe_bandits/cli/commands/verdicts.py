@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from ..._support import console
-from ...errors import InvalidInputError
+from ...errors import unknown
 from ...experiments.verdicts import CONFIDENCE, Verdict, conclusion, load, statements
 from ..parser import output
 
@@ -27,9 +27,7 @@ def show(options: argparse.Namespace) -> None:
         if not selection:
             panels = {claim.partition(".")[0] for claim in options.claims}
             ids = [verdict.id for verdict in verdicts if verdict.panel in panels] or [v.panel for v in verdicts]
-            raise InvalidInputError(
-                f"no claim is called {' or '.join(options.claims)}; there are {', '.join(dict.fromkeys(ids))}"
-            )
+            raise unknown("claim", " or ".join(options.claims), dict.fromkeys(ids))
         lines = [line for verdict in selection for line in _claim(verdict)]
         note = f"differences are left minus right, with {CONFIDENCE:.0%} intervals"
         output(options, [verdict.to_dict() for verdict in selection], *lines, note)
