@@ -36,21 +36,10 @@ def number_of(word):
     return np.uint64(word).view(np.float64)
 
 
-#: Columns of a :func:`scratch` array, and how many :func:`fetch` fills at a time.
-SCRATCH, FETCHED = 64, 8
+#: Numbers in a :func:`scratch` array.
+SCRATCH = 64
 
 
 def scratch():
-    """An array of four rows and SCRATCH columns with arbitrary contents. Compiled code allocates it on the stack."""
-    return np.zeros((4, SCRATCH))
-
-
-def fetch(pool, rows, first):
-    """Fill columns ``first`` to ``first + FETCHED - 1`` of ``rows``, each with four consecutive numbers of ``pool``.
-
-    On entry the first row holds, as 64-bit words, their positions in the pool. Compiled code reads four numbers at a
-    time, which takes about half as long as reading them one by one.
-    """
-    for j in range(first, first + FETCHED):
-        place = rows[0, j : j + 1].view(np.int64)[0]
-        rows[:, j] = pool[place : place + 4]
+    """An array of SCRATCH numbers with arbitrary contents. Compiled code allocates it on the stack."""
+    return np.zeros(SCRATCH)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .memory import FETCHED, SCRATCH, called, fetch, scratch, word_of, words, zeros
+from .memory import called, word_of, zeros
 from .streams import FAR, GOLDEN, REWARDS, fold, mix64, near_quantile, normal_quantile, stream_key, unit
 
 #: Kinds of arm a kernel can draw from; the parameters of each are columns of :class:`ArmTable`.
@@ -77,25 +77,16 @@ def normal_quantiles(out):
             out[j] = near_quantile(out[j])
 
 
-@called
 def quantiles(pool, start, loc, scale, out):
-    """Replace at most SCRATCH uniform numbers by the corresponding rewards of a QUANTILE arm."""
-    cubic = scratch()
-    places = words(cubic)
+    """Replace uniform numbers by the corresponding rewards of a QUANTILE arm."""
     for j in range(out.size):
         u = out[j]
         bits = word_of(min(u, 1.0 - u))
         octave = 1021 - np.int64(bits >> _EXPONENT)
         cell = np.int64((bits >> _CELL) & _CELL_MASK)
-        places[0, j] = (start + SIDE if u >= 0.5 else start) + (octave * CELLS + cell) * 4
-        out[j] = np.float64(np.int64(bits & _FRACTION_MASK)) * 1.4210854715202004e-14
-    for j in range(out.size, -(-out.size // FETCHED) * FETCHED):
-        places[0, j] = start  # padding: any valid position
-    for j in range(0, out.size, FETCHED):
-        fetch(pool, cubic, j)
-    for j in range(out.size):
-        f = out[j]
-        out[j] = loc + scale * (((cubic[3, j] * f + cubic[2, j]) * f + cubic[1, j]) * f + cubic[0, j])
+        place = (start + SIDE if u >= 0.5 else start) + (octave * CELLS + cell) * 4
+        f = np.float64(np.int64(bits & _FRACTION_MASK)) * 1.4210854715202004e-14
+        out[j] = loc + scale * (((pool[place + 3] * f + pool[place + 2]) * f + pool[place + 1]) * f + pool[place])
 
 
 def fill(arms, row, arm, key, first, out):
@@ -147,8 +138,7 @@ def as_rewards(pool, source, out):
         for j in range(out.size):
             out[j] = loc + scale * out[j]
     elif kind == QUANTILE:
-        for j in range(0, out.size, SCRATCH):
-            quantiles(pool, start, loc, scale, out[j : j + SCRATCH])
+        quantiles(pool, start, loc, scale, out)
     elif kind == EMPIRICAL:
         for j in range(out.size):
             out[j] = pool[start + np.int64(out[j] * size)]

@@ -364,7 +364,7 @@ def reweighted(firsts, anchor, pulls, mean, variance, third, fourth, key):
     """
     if pulls <= FIRSTS:
         weight, first, second = 0.0, 0.0, 0.0
-        weights = scratch()[0]
+        weights = scratch()
         place = key
         for j in range(int(pulls)):  # the uniform numbers of the stream, by additions alone
             place += GOLDEN

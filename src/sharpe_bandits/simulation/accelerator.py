@@ -289,60 +289,22 @@ def _number_of(typing: Any, word: Any) -> Any:
 
 @intrinsic
 def _scratch(typing: Any) -> Any:
-    array_type = types.Array(types.float64, 2, "C")
-    shape = 4, memory.SCRATCH
+    array_type = types.Array(types.float64, 1, "C")
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = make_array(array_type)(context, builder)
         word = context.get_value_type(types.intp)
         populate_array(
             array,
-            data=cgutils.alloca_once(builder, ir.DoubleType(), shape[0] * shape[1]),
-            shape=cgutils.pack_array(builder, [word(size) for size in shape], ty=word),
-            strides=cgutils.pack_array(builder, [word(8 * shape[1]), word(8)], ty=word),
+            data=cgutils.alloca_once(builder, ir.DoubleType(), memory.SCRATCH),
+            shape=cgutils.pack_array(builder, [word(memory.SCRATCH)], ty=word),
+            strides=cgutils.pack_array(builder, [word(8)], ty=word),
             itemsize=word(8),
             meminfo=None,
         )
         return array._getvalue()
 
     return array_type(), generate
-
-
-@intrinsic
-def _fetch(typing: Any, pool: Any, rows: Any, first: Any) -> Any:
-    eight = memory.FETCHED
-    assert (pool.ndim, pool.layout, rows.ndim, rows.layout, eight) == (1, "C", 2, "C", 8)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        source = make_array(pool)(context, builder, arguments[0]).data
-        target = make_array(rows)(context, builder, arguments[1])
-        width = builder.extract_value(target.shape, 1)
-        word, double = ir.IntType(64), ir.DoubleType()
-
-        def shuffled(a: Any, b: Any, *order: int) -> Any:
-            return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), len(order)), list(order)))
-
-        def column(number: int) -> Any:
-            place = builder.gep(target.data, [builder.add(arguments[2], word(number))])
-            address = builder.gep(source, [builder.load(builder.bitcast(place, word.as_pointer()))])
-            four = builder.load(builder.bitcast(address, ir.VectorType(double, 4).as_pointer()))
-            four.align = 8
-            return four
-
-        columns = [column(number) for number in range(eight)]
-        pairs = [shuffled(*columns[n : n + 2], *range(8)) for n in range(0, eight, 2)]
-        # Halves of four columns: rows 0 and 1 of them, then rows 2 and 3.
-        low = [shuffled(*pairs[n : n + 2], 0, 4, 8, 12, 1, 5, 9, 13) for n in (0, 2)]
-        high = [shuffled(*pairs[n : n + 2], 2, 6, 10, 14, 3, 7, 11, 15) for n in (0, 2)]
-        for row in range(4):
-            begin = 4 * (row % 2)
-            whole = shuffled(*(high if row > 1 else low), *range(begin, begin + 4), *range(begin + 8, begin + 12))
-            place = builder.gep(target.data, [builder.add(builder.mul(width, word(row)), arguments[2])])
-            stored = builder.store(whole, builder.bitcast(place, ir.VectorType(double, eight).as_pointer()))
-            stored.align = 8
-        return context.get_dummy_value()
-
-    return types.void(pool, rows, types.intp), generate
 
 
 #: The replacement of each function. Zeros are made by a call, not an intrinsic: if a kernel's own code showed that an
@@ -353,34 +315,28 @@ INTRINSICS: dict[Any, Any] = {
     memory.word_of: _word_of,
     memory.number_of: _number_of,
     memory.scratch: _scratch,
-    memory.fetch: _fetch,
 }
 
 
 def check() -> None:
     """Raise unless a small kernel, compiled here, gives what plain Python gives."""
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-    functions = memory.zeros, memory.words, memory.scratch, memory.fetch
-    zeros, words, scratch, fetch = (INTRINSICS[function] for function in functions)
+    zeros, words, scratch = (INTRINSICS[function] for function in (memory.zeros, memory.words, memory.scratch))
 
-    def total(pool, rows):  # type: ignore[no-untyped-def]
-        sums = zeros(rows.shape[1])
-        for i in range(rows.shape[0]):
-            for j in range(rows.shape[1]):
-                sums[j] += rows[i, j] * pool[0]
+    def total(pool, numbers):  # type: ignore[no-untyped-def]
+        sums = zeros(pool.size)
+        for j in range(pool.size):
+            sums[j] += numbers[j] * pool[0]
         return sums
 
     linked = callee(total, **options)
 
     def trial(pool):  # type: ignore[no-untyped-def]
-        rows = scratch()
-        places = words(rows)
-        for j in range(memory.FETCHED):
-            places[0, j] = 3 * j
-        fetch(pool, rows, 0)
-        return linked(pool, rows[:, : memory.FETCHED])
+        numbers = scratch()
+        for j in range(pool.size):
+            words(numbers)[j] = words(pool)[j]
+        return linked(pool, numbers)
 
-    pool = np.sqrt(np.arange(64.0)) - 2.0
-    expected = [sum(pool[3 * j + i] * pool[0] for i in range(4)) for j in range(memory.FETCHED)]
-    if kernel(trial, **options)(pool).tolist() != expected:
+    pool = np.sqrt(np.arange(8.0)) - 2.0
+    if kernel(trial, **options)(pool).tolist() != (pool * pool[0]).tolist():
         raise AssertionError("a linked kernel gives other results than plain Python")
