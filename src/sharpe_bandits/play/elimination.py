@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .formulas import decide_on, noise, value
+from .formulas import decide_on, estimate, noise, value
 from .game import LANES, give_up, keep_pulls
 from .memory import words, zeros
 from .rewards import UNIFORM, fill, recorded, uniform_reward
@@ -84,6 +84,32 @@ def share_by_influence_variance(sums, kept, alive, size, pulls, previous_kept_al
     for p in range(size):
         a = alive[p]
         weights[p] = noise(arm_record(sums, kept, a), *objective)
+    top_up(sums.pulls, alive, size, weights, pulls * size, quota)
+
+
+def share_by_distance(sums, kept, alive, size, pulls, previous_kept_all, objective, quota):
+    """Share pulls so that the undecided arms' total pulls are as nearly as possible in proportion to W / d^2; the best
+    arm counts as its closest rival. Arms that already have more than their share get none.
+
+    W is the variance of the influence of a reward on the root of the objective, and d the distance to the best root
+    less its standard error, but at least half of that. Arms whose rewards have not varied count as noisy as the
+    average.
+    """
+    values, noises, weights = zeros(size), zeros(size), zeros(size)
+    best, average = 0, 0.0
+    for p in range(size):
+        arm = arm_record(sums, kept, alive[p])
+        values[p], noises[p] = estimate(arm, *objective), noise(arm, *objective)
+        average += noises[p] / size
+        best = p if values[p] > values[best] else best
+    for p in range(size):
+        noises[p] = noises[p] if noises[p] > 0.0 else average
+    for p in range(size):
+        if p != best and average > 0.0:
+            error = math.sqrt(noises[p] / sums.pulls[alive[p]] + noises[best] / sums.pulls[alive[best]])
+            distance = max(values[best] - values[p] - error, 0.5 * error)
+            weights[p] = noises[p] / (distance * distance)
+    weights[best] = weights.max()
     top_up(sums.pulls, alive, size, weights, pulls * size, quota)
 
 
@@ -185,14 +211,14 @@ def rank(values, size, ranks, places):
         places[ranks[p]] = p
 
 
-def end_phase(sums, kept, alive, size, keep, wanted, taken, objective, ranked, places):
+def end_phase(sums, kept, alive, size, keep, wanted, taken, objective):
     """End a phase: accept or drop arms by their estimates until ``keep`` are undecided. If as many are wanted as
     remain, they are all accepted.
 
     Accepted arms are marked in ``taken``; the undecided stay in ``alive``, in order of arm. Returns how many are still
-    wanted. ``ranked`` and ``places``: scratch arrays of two rows each.
+    wanted.
     """
-    values, ranked, ranks, places = ranked[0], ranked[1], places[0], places[1]
+    values, ranked, ranks, places = zeros(size), zeros(size), zeros(size, np.int64), zeros(size, np.int64)
     for p in range(size):
         a = alive[p]
         v = value(arm_record(sums, kept, a), *objective)
@@ -228,9 +254,9 @@ def share_pulls(formulas, sums, kept, alive, size, pulls, previous_kept_all, quo
     return total == pulls * size and least == 0
 
 
-def decide(formulas, sums, kept, alive, size, keep, wanted, taken, ranked, places):
+def decide(formulas, sums, kept, alive, size, keep, wanted, taken):
     """:func:`end_phase` by the policy's formulas."""
-    return formulas.end_phase(sums, kept, alive, size, keep, wanted, taken, formulas.objective, ranked, places)
+    return formulas.end_phase(sums, kept, alive, size, keep, wanted, taken, formulas.objective)
 
 
 def play_phases(game, phases, rewards, formulas, out):
@@ -241,26 +267,9 @@ def play_phases(game, phases, rewards, formulas, out):
     checkpoints = out.checkpoints
     count_arms, n_recommended = out.final.shape[1], out.recommended.shape[1]
     shape = (LANES, count_arms)
-    alive = zeros(shape, np.int64)
-    taken = zeros(shape, np.bool_)
-    wanted = zeros(LANES, np.int64)  # arms still to be accepted
-    cells = zeros(LANES, np.int64)  # the row of the pulls of each run's batch
-    quotas = zeros(shape, np.int64)  # pulls of the p-th undecided arm in a phase
     short = zeros(count_arms, np.int64)
     so_far = zeros(count_arms, np.int64)  # pulls of the arms of one run at a checkpoint
-    added = zeros(count_arms, np.int64)  # the same, summed over several runs
-    done = zeros(shape, np.int64)  # pulls of an arm in the whole run
-    sum1, sum2, all1, all2, anchor = zeros(shape), zeros(shape), zeros(shape), zeros(shape), zeros(shape)
-    sum3, sum4 = zeros(shape), zeros(shape)  # kept where pulls are shared by influence variance
-    kept = zeros((LANES, count_arms, formulas.cells, 1))  # of the rewards that estimates use
-    streams = zeros(shape, np.uint64)
-    count, pulls, mean, variance = (
-        zeros(count_arms),
-        zeros(count_arms),
-        zeros(count_arms),
-        zeros(count_arms),
-    )
-    ranked, places = zeros((2, count_arms)), zeros((2, count_arms), np.int64)
+    count, mean, variance = zeros(count_arms), zeros(count_arms), zeros(count_arms)
     played = zeros((ROWS, LANES))
     keys = words(played)  # the same memory
     buffer, covariates = zeros(DRAWN), zeros(DRAWN)
@@ -268,6 +277,15 @@ def play_phases(game, phases, rewards, formulas, out):
     traced, has_covariate = out.choices.shape[0] > 0, arms.kind.shape[1] > count_arms
     for block in range(0, runs, LANES):
         lanes = min(LANES, runs - block)
+        alive = zeros(shape, np.int64)
+        taken = zeros(shape, np.bool_)
+        wanted = zeros(LANES, np.int64)  # arms still to be accepted
+        quotas = zeros(shape, np.int64)  # pulls of the p-th undecided arm in a phase
+        done = zeros(shape, np.int64)  # pulls of an arm in the whole run
+        anchor, all1, all2 = zeros(shape), zeros(shape), zeros(shape)
+        sum1, sum2, sum3, sum4 = zeros(shape), zeros(shape), zeros(shape), zeros(shape)
+        kept = zeros((LANES, count_arms, formulas.cells, 1))  # of the rewards that estimates use
+        streams = zeros(shape, np.uint64)
         for k in range(LANES):
             run = numbers[block + min(k, lanes - 1)]  # lanes past the last run repeat it; their results are not kept
             row = (block + min(k, lanes - 1)) * row_step
@@ -281,15 +299,8 @@ def play_phases(game, phases, rewards, formulas, out):
                     x = buffer[0]
                 anchor[k, i] = anchor_of(x)
                 alive[k, i] = i
-                done[k, i] = 0
-                taken[k, i] = False
-                sum1[k, i], sum2[k, i], all1[k, i], all2[k, i] = 0.0, 0.0, 0.0, 0.0
-                sum3[k, i], sum4[k, i] = 0.0, 0.0
-            kept[k] = 0.0
             wanted[k] = n_recommended
-            cells[k] = out.batch[block + min(k, lanes - 1)]
         size = count_arms
-        start = 0  # pulls so far of every undecided arm, if all have the same
         previous_kept_all = False  # whether the last phase left all arms undecided
         alike = True  # whether all undecided arms have the same pulls
         t = 0
@@ -321,6 +332,7 @@ def play_phases(game, phases, rewards, formulas, out):
                     played[SUM2, k] = 0.0 if fresh else sum2[k, a]
                     keys[STREAM, k] = streams[k, a]
                 if simple:
+                    start = done[0, alive[0, p]]
                     for piece in range(start, start + quota, PIECE):
                         if out.stop[0] != 0:
                             return
@@ -370,51 +382,39 @@ def play_phases(game, phases, rewards, formulas, out):
                     a = alive[k, p]
                     sum1[k, a], sum2[k, a] = played[SUM1, k], played[SUM2, k]
                     done[k, a] += quotas[k, p]
-                    if fresh:
-                        all1[k, a] += sum1[k, a]
-                        all2[k, a] += sum2[k, a]
-            start += quota
+                    all1[k, a] = sum1[k, a] + (all1[k, a] if fresh else 0.0)
+                    all2[k, a] = sum2[k, a] + (all2[k, a] if fresh else 0.0)
             end = t + quota * size
             while check < checkpoints.size and checkpoints[check] < end:
-                halfway = check == out.halfway_check
-                runs_alike = 1  # runs of one batch with the same pulls: all of them, until an arm is decided
                 for k in range(lanes):
                     if k == 0 or not alike:
                         remaining_pulls(quotas[k], size, checkpoints[check] - t, short)
-                    if k == 0 or not alike or size < count_arms:
-                        for i in range(count_arms):
-                            so_far[i] = done[k, i]
-                        for p in range(size):
-                            so_far[alive[k, p]] -= short[p]
-                    if alike and size == count_arms and not halfway and k + 1 < lanes and cells[k] == cells[k + 1]:
-                        runs_alike += 1
-                        continue
                     for i in range(count_arms):
-                        added[i] = so_far[i] * runs_alike
-                    keep_pulls(added, out.pulls[cells[k], check], halfway, out.halfway[block + k])
-                    runs_alike = 1
+                        so_far[i] = done[k, i]
+                    for p in range(size):
+                        so_far[alive[k, p]] -= short[p]
+                    cell = out.batch[block + k]
+                    keep_pulls(so_far, out.pulls[cell, check], check == out.halfway_check, out.halfway[block + k])
                 check += 1
             t = end
             for k in range(lanes):
                 for i in range(count_arms):
                     count[i] = quota if fresh else done[k, i]
                 sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
-                wanted[k] = decide(
-                    formulas, sums, kept[k], alive[k], size, phases.keep[phase], wanted[k], taken[k], ranked, places
-                )
+                wanted[k] = decide(formulas, sums, kept[k], alive[k], size, phases.keep[phase], wanted[k], taken[k])
             previous_kept_all = phases.keep[phase] == size
             size = phases.keep[phase]
         for k in range(lanes):
+            cell = out.batch[block + k]
             for c in range(check, checkpoints.size):  # left-over rounds that do not divide evenly are not played
-                keep_pulls(done[k], out.pulls[cells[k], c], c == out.halfway_check, out.halfway[block + k])
+                keep_pulls(done[k], out.pulls[cell, c], c == out.halfway_check, out.halfway[block + k])
             number = 0
             for i in range(count_arms):
                 out.final[block + k, i] = done[k, i]
-                pulls[i] = done[k, i]
-                less = 1.0 / (pulls[i] - 1.0) if done[k, i] > 1 else 0.0
-                t1, t2 = (all1[k, i], all2[k, i]) if fresh else (sum1[k, i], sum2[k, i])
-                mean[i], variance[i], _ = summary(anchor[k, i], t1, t2, 1.0 / pulls[i], less)
+                count[i] = done[k, i]
+                less = 1.0 / (count[i] - 1.0) if done[k, i] > 1 else 0.0
+                mean[i], variance[i], _ = summary(anchor[k, i], all1[k, i], all2[k, i], 1.0 / count[i], less)
                 if taken[k, i]:
                     out.recommended[block + k, number] = i
                     number += 1
-            out.reward_mean[block + k], out.reward_variance[block + k] = pooled(pulls, mean, variance, count_arms)
+            out.reward_mean[block + k], out.reward_variance[block + k] = pooled(count, mean, variance, count_arms)

@@ -10,8 +10,7 @@ import numpy as np
 from .._support.described import InRewardUnits, Regulariser, whole
 from ..objectives import RSSR, Objective, Variance
 from ..objectives.base import ObjectiveParameter
-from ..play.distance_shares import share_by_distance
-from ..play.elimination import accept_or_drop, share_by_influence_variance
+from ..play.elimination import accept_or_drop, share_by_distance, share_by_influence_variance
 from .base import PAPER, EliminationPolicy
 
 

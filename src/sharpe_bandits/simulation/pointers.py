@@ -61,9 +61,9 @@ def share_target(sums, kept, alive, size, pulls, previous_kept_all, parameters, 
     return 0
 
 
-def end_phase_target(sums, kept, alive, size, keep, wanted, taken, parameters, ranked, places):
+def end_phase_target(sums, kept, alive, size, keep, wanted, taken, parameters):
     """The function behind a pointer to :func:`~sharpe_bandits.play.elimination.end_phase`."""
-    return end_phase(sums, kept, alive, size, keep, wanted, taken, unpacked(parameters, None), ranked, places)
+    return end_phase(sums, kept, alive, size, keep, wanted, taken, unpacked(parameters, None))
 
 
 def index_target(arm, t, parameters):
@@ -177,8 +177,8 @@ def phases_behind_pointers(
     """The formulas of a policy that plays in phases; ``objective``: the arguments of its objective."""
     from numba import boolean, float64, int64, types
 
-    floats, floats2, kept = (types.Array(float64, dimensions, "C") for dimensions in (1, 2, 3))
-    sums, ints, ints2 = types.NamedUniTuple(floats, len(Sums._fields), Sums), int64[::1], int64[:, ::1]
+    floats, kept = (types.Array(float64, dimensions, "C") for dimensions in (1, 3))
+    sums, ints = types.NamedUniTuple(floats, len(Sums._fields), Sums), int64[::1]
     bound: dict[Any, Any] = {**bindings, unpacked: _unpacked(_expression(objective, []))}
     # Without the other functions, so that policies share what is compiled.
     of_end, of_share, of_update = (
@@ -194,11 +194,7 @@ def phases_behind_pointers(
         keeps_powers,
         cells,
         pointer(share_target, of_share, int64(sums, kept, ints, int64, int64, boolean, floats, ints)),
-        pointer(
-            end_phase_target,
-            of_end,
-            int64(sums, kept, ints, int64, int64, int64, boolean[::1], floats, floats2, ints2),
-        ),
+        pointer(end_phase_target, of_end, int64(sums, kept, ints, int64, int64, int64, boolean[::1], floats)),
         pointer(update_all_target, of_update, int64(kept, int64, int64, floats, float64, floats, floats)),
     )
 

@@ -38,7 +38,6 @@ class EliminationAgent(Agent):
         self._update = substituted(formulas.update_statistics, self._layout().bindings)
         self._formulas = phase_formulas(policy)
         self._share, self._decide = specialise(elimination.share_pulls, {}), specialise(elimination.decide, {})
-        self._room = np.zeros((2, k)), np.zeros((2, k), np.int64)
 
     @property
     def _over(self) -> bool:
@@ -111,7 +110,7 @@ class EliminationAgent(Agent):
             sums, kept, alive = self._example_sums(), self._now.kept, np.arange(len(self.arms))
             pulls, keep = self._phases[0][:2]
             wanted, taken = self._rule.n_recommended, self._taken.copy()
-            self._decide(self._formulas, sums, kept, alive, len(alive), keep, wanted, taken, *self._room)
+            self._decide(self._formulas, sums, kept, alive, len(alive), keep, wanted, taken)
             quota = np.zeros(keep, np.int64)
             self._share(self._formulas, sums, kept, alive, keep, pulls, keep == len(alive), quota)
 
@@ -120,7 +119,7 @@ class EliminationAgent(Agent):
         keep = self._phases[self._phase][1]
         kept_all = keep == len(alive)
         sums, kept = self._now.sums, self._now.kept
-        self._decide(self._formulas, sums, kept, alive, len(alive), keep, self._wanted, self._taken, *self._room)
+        self._decide(self._formulas, sums, kept, alive, len(alive), keep, self._wanted, self._taken)
         self._phase += 1
         self._due[:] = 0
         self._alive = [] if self._over else [int(i) for i in alive[:keep]]
