@@ -7,7 +7,7 @@ import numpy as np
 
 from .formulas import draws_normals, has_exact_fallback, index, index_branch_free, keeps_lead, score, value
 from .state import INDEX, LAST, PENDING, PULLS, SCORE, rounds_remembered, state_of, sums_of
-from .statistics import radius, record_of
+from .statistics import arm_record, radius, record_of
 from .streams import POLICY, fold, normal, stream_key
 
 ROUNDING = 1e-9  # tolerance: weights of rewards may fall short of whole numbers by this much
@@ -79,12 +79,11 @@ def evaluate(rows, kept, decision, policy_key, arguments):
 
 def evaluate_objective(rows, kept, objective):
     """Write the value of every arm to ``rows[INDEX]``; -inf for those that were never played."""
-    sums, nothing = sums_of(rows, rows.shape[1]), np.uint64(0)
+    sums = sums_of(rows, rows.shape[1])
     for i in range(rows.shape[1]):
         rows[INDEX, i] = -math.inf
         if rows[LAST, i] > 0.0:
-            arm = record_of(sums, kept, i, 0.0, np.nan, 0.0, nothing, nothing, np.nan, np.nan)
-            rows[INDEX, i] = value(arm, *objective)
+            rows[INDEX, i] = value(arm_record(sums, kept, i), *objective)
 
 
 def largest_index(state, least, counted):

@@ -16,7 +16,7 @@ from .game import LANES, give_up, keep_pulls
 from .memory import words, zeros
 from .rewards import UNIFORM, fill, recorded, uniform_reward
 from .state import Sums, anchor_of
-from .statistics import pooled, record_of, summary
+from .statistics import arm_record, pooled, summary
 from .streams import REWARDS, fold, reward_bits, stream_key
 
 DRAWN = 64  # rewards drawn at a time where lanes are not drawn in parallel
@@ -59,12 +59,6 @@ class PhaseFormulas(NamedTuple):
     share: Any
     end_phase: Any
     update_statistics: Any
-
-
-def arm_record(sums, kept, i):
-    """The record of an arm, without what only an index reads."""
-    nothing = np.uint64(0)
-    return record_of(sums, kept, i, 0.0, np.nan, np.nan, nothing, nothing, np.nan, np.nan)
 
 
 def share_equally(sums, kept, alive, size, pulls, previous_kept_all, objective, quota):

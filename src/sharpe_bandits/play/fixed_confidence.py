@@ -26,7 +26,7 @@ from .game import give_up
 from .memory import zeros
 from .rewards import fill
 from .state import new_state, observe, reset
-from .statistics import pooled, record_of, summary
+from .statistics import arm_record, pooled, summary
 from .streams import REWARDS, fold, stream_key
 
 #: m: the mixture bound is tightest near this many pulls, and loses little for long after.
@@ -44,12 +44,7 @@ def look(sums, kept, i, arguments):
     """The estimate of arm ``i``, its squared error scale and the price of time-uniformity: the arm's terms of the bound
     in the module's docstring. Also whether the arm has enough pulls to be judged.
     """
-    nothing = np.uint64(0)
-    arm = record_of(
-        sums, kept, i, 0.0, epsilon=np.nan, last=np.nan, key=nothing, round_key=nothing, lead=np.nan,
-        standard_normal=np.nan,
-    )  # fmt: skip
-    pulls = sums.pulls[i]
+    arm, pulls = arm_record(sums, kept, i), sums.pulls[i]
     inverse = 1.0 / pulls
     error = noise(arm, *arguments) * (pulls + PRIOR) * inverse * inverse
     enough = pulls * arm.variance * arm.variance >= PER_KURTOSIS * arm.fourth

@@ -17,13 +17,6 @@ def index_branch_free(arm, t, *parameters):
     raise AssertionError("a kernel ran without its policy's index bound")
 
 
-def has_exact_fallback():
-    """Whether :func:`index` may have a value where :func:`index_branch_free` is NaN; bound to :func:`always` or
-    :func:`never`.
-    """
-    raise AssertionError("a kernel ran without its policy's index bound")
-
-
 def value(arm, *parameters):
     """Value of an arm under an objective, from its record."""
     raise AssertionError("a kernel ran without its objective's value bound")
@@ -56,56 +49,39 @@ def statistics_of(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, 
     raise AssertionError("a kernel ran without its policy's statistics bound")
 
 
-def kept_cells():
-    """Number of cells per arm that statistics keep."""
-    raise AssertionError("a kernel ran without its policy's statistics bound")
+def _unbound(name):
+    message = f"a kernel ran without {name} bound"
+
+    def placeholder():
+        raise AssertionError(message)
+
+    return placeholder
 
 
-def keeps_powers():
-    """Whether sums of third and fourth powers are kept; bound to :func:`always` or :func:`never`, so that unused code
-    is removed.
-    """
-    raise AssertionError("a kernel ran without its policy bound")
+#: Number of cells per arm that statistics keep.
+kept_cells = _unbound("kept_cells")
 
-
-def keeps_lead():
-    """Whether ``arm.lead`` is computed; bound to :func:`always` or :func:`never`."""
-    raise AssertionError("a kernel ran without its policy bound")
-
-
-def draws_normals():
-    """Whether ``arm.standard_normal`` is drawn; bound to :func:`always` or :func:`never`."""
-    raise AssertionError("a kernel ran without its policy bound")
-
-
-def late():
-    """Whether rewards may arrive later than before the next round; bound to :func:`always` or :func:`never`."""
-    raise AssertionError("a kernel ran without its game bound")
-
-
-def forgets():
-    """Whether the policy forgets old rewards; bound to :func:`always` or :func:`never`."""
-    raise AssertionError("a kernel ran without its game bound")
-
-
-def holds():
-    """Whether several arms are held at a time; bound to :func:`always` or :func:`never`."""
-    raise AssertionError("a kernel ran without its game bound")
-
-
-def shared():
-    """Whether the policy does not decide alone about all arms; bound to :func:`always` or :func:`never`."""
-    raise AssertionError("a kernel ran without its game bound")
-
-
-def by_round():
-    """Whether rewards are indexed by round, not by an arm's own pulls; bound to :func:`always` or :func:`never`."""
-    raise AssertionError("a kernel ran without its environment bound")
-
-
-def long_game():
-    """Whether the game is longer than tables by rounds and pulls; bound to :func:`always` or :func:`never`."""
-    raise AssertionError("a kernel ran without its horizon bound")
+# Flags are bound to always() or never(), so that code that they rule out is removed.
+#: Whether :func:`index` may have a value where :func:`index_branch_free` is NaN.
+has_exact_fallback = _unbound("has_exact_fallback")
+#: Whether sums of third and fourth powers are kept.
+keeps_powers = _unbound("keeps_powers")
+#: Whether ``arm.lead`` is computed.
+keeps_lead = _unbound("keeps_lead")
+#: Whether ``arm.standard_normal`` is drawn.
+draws_normals = _unbound("draws_normals")
+#: Whether rewards may arrive later than before the next round.
+late = _unbound("late")
+#: Whether the policy forgets old rewards.
+forgets = _unbound("forgets")
+#: Whether several arms are held at a time.
+holds = _unbound("holds")
+#: Whether the policy does not decide alone about all arms.
+shared = _unbound("shared")
+#: Whether rewards are indexed by round, not by an arm's own pulls.
+by_round = _unbound("by_round")
+#: Whether the game is longer than tables by rounds and pulls.
+long_game = _unbound("long_game")
 
 
 def always():

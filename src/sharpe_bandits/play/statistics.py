@@ -8,6 +8,7 @@ fields.
 import math
 from collections.abc import Callable, Collection
 from functools import lru_cache, reduce
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 #: Number of an arm's first rewards that are kept for policies that reweight them.
 FIRSTS = 64
-
-#: Number of cells that an autocovariance needs.
-PAIRS = 3
 
 #: A variance below this fraction of the squared mean is rounding error: the arm has always paid the same.
 ROUNDING = 1e-15
@@ -195,15 +193,8 @@ FEATURE_STATISTIC = Statistic(FEATURE, feature_moments, cells=3, update=update_f
 STATISTICS: tuple[Statistic, ...] = (
     Statistic(("maximum",), maximum, cells=1, update=update_maximum),
     Statistic(("third", "fourth"), moments, powers=True),
-    Statistic(
-        ("drawn_mean", "drawn_variance"),
-        drawn,
-        cells=FIRSTS,
-        update=update_firsts,
-        powers=True,
-        random=True,
-    ),
-    Statistic(("autocovariance",), autocovariance, cells=PAIRS, update=update_pairs),
+    Statistic(("drawn_mean", "drawn_variance"), drawn, FIRSTS, update_firsts, powers=True, random=True),
+    Statistic(("autocovariance",), autocovariance, cells=3, update=update_pairs),
     FEATURE_STATISTIC,
 )
 
@@ -238,27 +229,23 @@ def layout_for(read: Collection[str], objective: "Objective | None" = None) -> S
 
 @lru_cache
 def _layout(read: frozenset[str], statistics: tuple[Statistic, ...]) -> StatisticsLayout:
-    cells, unread, powers, longest_window = 0, 0, False, math.inf
+    cells, powers, longest_window = 0, False, math.inf
     places: dict[str, slice] = {}
     values: list[Callable[..., Any]] = []
     updates: list[Callable[..., Any]] = []
-    for statistic in statistics:
-        if read.isdisjoint(statistic.fields):
-            unread += len(statistic.fields)
-            continue
+    for unread, group in groupby(statistics, lambda statistic: read.isdisjoint(statistic.fields)):
         if unread:
-            values.append(_unknown(unread))
-            unread = 0
-        if statistic.cells:
-            places[statistic.fields[0]] = slice(cells, cells + statistic.cells)
-            longest_window = min(longest_window, statistic.longest_window)
-        values.append(_placed(statistic.values, cells))
-        if statistic.update is not None:
-            updates.append(_placed(statistic.update, cells))
-        cells += statistic.cells
-        powers = powers or statistic.powers
-    if unread:
-        values.append(_unknown(unread))
+            values.append(_unknown(sum(len(statistic.fields) for statistic in group)))
+            continue
+        for statistic in group:
+            values.append(_placed(statistic.values, cells))
+            if statistic.update is not None:
+                updates.append(_placed(statistic.update, cells))
+            if statistic.cells:
+                places[statistic.fields[0]] = slice(cells, cells + statistic.cells)
+                longest_window = min(longest_window, statistic.longest_window)
+            cells += statistic.cells
+            powers = powers or statistic.powers
     bindings: dict[Callable[..., Any], Callable[..., Any]] = {
         formulas.statistics_of: reduce(_joined, values),
         formulas.update_statistics: reduce(_in_turn, updates) if updates else formulas.no_update,
@@ -312,12 +299,6 @@ def named(function: Any, name: str) -> Callable[..., Any]:
     return function
 
 
-def record(pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, standard_normal, statistics):
-    """A record from its fields, with the statistics as a tuple."""
-    known = pulls, mean, variance, second_moment, epsilon, last, key, round_key, lead, standard_normal
-    return ArmRecord(*known, *statistics)
-
-
 def record_of(sums, kept, i, more, epsilon, last, key, round_key, lead, standard_normal):
     """The record of arm ``i`` from sums; ``kept[i, cell, 0]``: cells kept by statistics.
 
@@ -330,11 +311,15 @@ def record_of(sums, kept, i, more, epsilon, last, key, round_key, lead, standard
     third, fourth = np.nan, np.nan
     if keeps_powers():
         third, fourth = higher_moments(sums.sum1[i], sums.sum2[i], sums.sum3[i], sums.sum4[i], inverse)
-    return record(
-        pulls=pulls + more, mean=mean, variance=variance, second_moment=second, epsilon=epsilon, last=last, key=key,
-        round_key=round_key, lead=lead, standard_normal=standard_normal,
-        statistics=statistics_of(kept, i, 0, 0, pulls, anchor, mean, variance, third, fourth, key),
-    )  # fmt: skip
+    statistics = statistics_of(kept, i, 0, 0, pulls, anchor, mean, variance, third, fourth, key)
+    known = pulls + more, mean, variance, second, epsilon, last, key, round_key, lead, standard_normal
+    return ArmRecord(*known, *statistics)
+
+
+def arm_record(sums, kept, i):
+    """The record of an arm, without what only an index reads."""
+    nothing = np.uint64(0)
+    return record_of(sums, kept, i, 0.0, np.nan, np.nan, nothing, nothing, np.nan, np.nan)
 
 
 def summary(anchor, sum1, sum2, inverse, inverse_less):

@@ -22,7 +22,7 @@ from ..play.game import AHEAD, LANES, best_value, give_up, keep_pulls, pilot_cou
 from ..play.memory import words, zeros
 from ..play.rewards import fill, recorded
 from ..play.state import anchor_of
-from ..play.statistics import higher_moments, inverse_at, inverse_root_at, pooled, radius_at, record, summary
+from ..play.statistics import ArmRecord, higher_moments, inverse_at, inverse_root_at, pooled, radius_at, summary
 from ..play.streams import POLICY, REWARDS, fold, normal_pair, stream_key
 
 #: State of an arm, for all lanes: rows of ``state[arm, row, lane]``. It is one array so that the compiler sees that
@@ -43,11 +43,9 @@ def arm_of(state, keys, i, k, t, radius_t, round_key, lead):
     key = fold(keys[i, KEY, k], t)
     drawn = state[i, ROWS + kept_cells() + (t & 1), k] if draws_normals() else np.nan
     inputs = state, i, ROWS, k, pulls, state[i, ANCHOR, k], mean, variance, third, fourth, key
-    return record(
-        pulls=pulls, mean=mean, variance=variance, second_moment=state[i, SECOND, k],
-        epsilon=radius_t * state[i, ROOT, k], last=state[i, LAST, k], key=key, round_key=round_key, lead=lead,
-        standard_normal=drawn, statistics=statistics_of(*inputs),
-    )  # fmt: skip
+    second, epsilon, last = state[i, SECOND, k], radius_t * state[i, ROOT, k], state[i, LAST, k]
+    known = pulls, mean, variance, second, epsilon, last, key, round_key, lead, drawn
+    return ArmRecord(*known, *statistics_of(*inputs))
 
 
 def compare(running, i, k, v, pulls):

@@ -23,7 +23,7 @@ from ...errors import CampaignOverError, InvalidInputError, RewardWarning, shown
 from ...objectives import Objective, Statistics
 from ...play import state as arm_state
 from ...play.state import ArmState, Sums
-from ...play.statistics import FEATURE, StatisticsLayout, higher_moments, layout_for, record_of, summary
+from ...play.statistics import FEATURE, StatisticsLayout, arm_record, higher_moments, layout_for, summary
 from ...policies.base import AS_COSTS, MIN_PULLS_FOR_WARNING, Direction, Policy
 from . import state as states
 
@@ -86,7 +86,7 @@ class Agent:
         #: All rewards ever told: another state, if the policy forgets.
         self._all = self._state
         self._observe = substituted(arm_state.observe, layout.bindings)
-        self._record_of = substituted(record_of, layout.bindings)
+        self._record_of = substituted(arm_record, layout.bindings)
         self._objective_arguments = () if policy.objective is None else policy.objective.arguments()
         self._n_pending = 0  # sum of pending
         #: The number of the arm that was probably best at the last check, and since which round.
@@ -521,8 +521,7 @@ class Agent:
 
     def _arm_record(self, i: int, state: ArmState) -> Any:
         """What a formula sees of arm i, which has rewards in ``state``."""
-        key = np.uint64(0)
-        return self._record_of(state.sums, state.kept, i, 0.0, math.nan, 0.0, key, key, math.nan, math.nan)
+        return self._record_of(state.sums, state.kept, i)
 
     def values(self) -> dict[Any, float]:
         """Estimate of the policy's objective for each arm, for costs as a cost (NaN if there are too few rewards, or no
