@@ -15,28 +15,14 @@ NOTHING = 1e-12
 
 
 class Allocation(NamedTuple):
-    """Who decides in a simulation.
+    """Who decides in a simulation."""
 
-    Attributes
-    ----------
-    control : int
-        the control arm; any number if ``share`` is 1
-    share : float
-        probability with which the policy decides
-    bounded : bool
-        whether shares have bounds
-    low, high : np.ndarray
-        bounds on the shares of arms in the policy's decisions
-    allowed : np.ndarray
-        ``allowed[round % length, arm]``: whether an arm may be played in a round
-    """
-
-    control: int
-    share: float
-    bounded: bool
-    low: np.ndarray
+    control: int  # the control arm; any number if ``share`` is 1
+    share: float  # probability with which the policy decides
+    bounded: bool  # whether shares have bounds
+    low: np.ndarray  # bounds on the shares of arms in the policy's decisions
     high: np.ndarray
-    allowed: np.ndarray
+    allowed: np.ndarray  # ``allowed[round % length, arm]``: whether an arm may be played in a round
 
 
 def pour(rest, wish, high, shares):

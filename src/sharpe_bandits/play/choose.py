@@ -14,30 +14,14 @@ ROUNDING = 1e-9  # tolerance: weights of rewards may fall short of whole numbers
 
 
 class Decision(NamedTuple):
-    """What a choice depends on besides the arms.
+    """What a choice depends on besides the arms."""
 
-    Attributes
-    ----------
-    t : int
-        rounds played, including pending ones
-    rounds : float
-        the number of rounds that the confidence radius uses: fewer than ``t`` where some are forgotten
-    least : int
-        rewards that an arm needs before it has an index
-    end_of_pilot : int
-        rounds of the pilot
-    counted : float
-        1 if pending pulls count in an arm's pulls, while its moments are those of the rewards told; 0 if not
-    number : int
-        number of the decision, from which randomised policies draw
-    """
-
-    t: int
-    rounds: float
-    least: int
-    end_of_pilot: int
-    counted: float
-    number: int
+    t: int  # rounds played, including pending ones
+    rounds: float  # those that the confidence radius uses: fewer than ``t`` where some are forgotten
+    least: int  # rewards that an arm needs before it has an index
+    end_of_pilot: int  # rounds of the pilot
+    counted: float  # whether pending pulls count in an arm's pulls (1 or 0); its moments are those of the rewards told
+    number: int  # number of the decision, from which randomised policies draw
 
 
 def arm_at(sums, rows, kept, i, decision, radius_t, policy_key, round_key, lead):
@@ -159,38 +143,22 @@ def count_choices(memory, rule, t, pending, number, seed, draws, arguments, coun
 
 
 class Holding(NamedTuple):
-    """Constraints on a policy that holds several arms at a time.
+    """Constraints on a policy that holds several arms at a time."""
 
-    Attributes
-    ----------
-    places : int
-        number of arms held; 0: no constraints, one arm is played in every round
-    least : int
-        minimum number of rounds that an arm is held
-    warm : int
-        number of initial rounds in which all arms are seen and none is held
-    aware : bool
-        whether indices allow for the costs of a switch
-    costs : np.ndarray
-        per arm, cost of a switch into or out of it
-    """
-
-    places: int
-    least: int
-    warm: int
-    aware: bool
-    costs: np.ndarray
+    places: int  # number of arms held; 0: no constraints, one arm is played in every round
+    least: int  # minimum number of rounds that an arm is held
+    warm: int  # number of initial rounds in which all arms are seen and none is held
+    aware: bool  # whether indices allow for the costs of a switch
+    costs: np.ndarray  # per arm, cost of a switch into or out of it
 
 
 class Held(NamedTuple):
-    """What is held, as arrays by arm: whether an arm is held now, since which round, in how many rounds it was, and
-    whether it is chosen for the next round.
-    """
+    """What is held, as arrays by arm."""
 
-    owned: np.ndarray
-    since: np.ndarray
-    plays: np.ndarray
-    chosen: np.ndarray
+    owned: np.ndarray  # whether an arm is held now
+    since: np.ndarray  # since which round
+    plays: np.ndarray  # in how many rounds it was held
+    chosen: np.ndarray  # whether it is chosen for the next round
 
 
 def hold_first(state, held, holding, pilot, decision, base):

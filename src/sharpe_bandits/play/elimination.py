@@ -28,34 +28,22 @@ LOC, SCALE, ANCHOR, SUM1, SUM2, STREAM, ROWS = range(7)
 
 
 class Phases(NamedTuple):
-    """Pulls per undecided arm in each phase, and how many arms stay undecided after it; ``fresh``: estimates use only
-    the current phase's rewards; ``by_round``: rewards are indexed by round, not by an arm's own pulls.
-    """
+    """What a policy does in each phase."""
 
-    pulls: np.ndarray
-    keep: np.ndarray
-    fresh: bool
-    by_round: bool
+    pulls: np.ndarray  # per undecided arm
+    keep: np.ndarray  # how many arms stay undecided after it
+    fresh: bool  # whether estimates use only the current phase's rewards
+    by_round: bool  # whether rewards are indexed by round, not by an arm's own pulls
 
 
 class PhaseFormulas(NamedTuple):
-    """The formulas of a policy and its objective, as input of a kernel that is compiled once for all of them.
-
-    Attributes
-    ----------
-    objective : np.ndarray
-        arguments of the objective
-    keeps_powers : bool
-        whether sums of third and fourth powers are kept
-    cells : int
-        number of cells per arm that statistics keep
-    share, end_phase, update_statistics : pointer
-        to the functions of :mod:`sharpe_bandits.simulation.pointers` of these names
+    """The formulas of a policy and its objective, as input of a kernel that is compiled once for all of them. The last
+    three are pointers to the functions of :mod:`sharpe_bandits.simulation.pointers` of these names.
     """
 
-    objective: np.ndarray
-    keeps_powers: bool
-    cells: int
+    objective: np.ndarray  # arguments of the objective
+    keeps_powers: bool  # whether sums of third and fourth powers are kept
+    cells: int  # number of cells per arm that statistics keep
     share: Any
     end_phase: Any
     update_statistics: Any

@@ -42,36 +42,16 @@ class Sums(NamedTuple):
 
 
 class ArmState(NamedTuple):
-    """What is known of all arms, as arrays by arm.
+    """What is known of all arms, as arrays by arm."""
 
-    Attributes
-    ----------
-    sums : Sums
-        sums over the rewards that are remembered
-    pending : np.ndarray
-        number of pulls whose rewards are not known yet
-    last : np.ndarray
-        rounds played when its statistics last changed
-    seen : np.ndarray
-        number of rewards, including forgotten ones
-    active : np.ndarray
-        whether the arm may be played
-    kept : np.ndarray
-        numbers kept by statistics, ``kept[arm, cell, 0]``
-    window : np.ndarray
-        ``window[round % length, arm]``: rewards minus the anchor, NaN where none was seen
-    rows : np.ndarray
-        the memory of ``sums``, ``pending`` and ``last``: one array passes to a formula faster than ten
-    """
-
-    sums: Sums
-    pending: np.ndarray
-    last: np.ndarray
-    seen: np.ndarray
-    active: np.ndarray
-    kept: np.ndarray
-    window: np.ndarray
-    rows: np.ndarray
+    sums: Sums  # over the rewards that are remembered
+    pending: np.ndarray  # number of pulls whose rewards are not known yet
+    last: np.ndarray  # rounds played when its statistics last changed
+    seen: np.ndarray  # number of rewards, including forgotten ones
+    active: np.ndarray  # whether the arm may be played
+    kept: np.ndarray  # numbers kept by statistics, ``kept[arm, cell, 0]``
+    window: np.ndarray  # ``window[round % length, arm]``: rewards minus the anchor, NaN where none was seen
+    rows: np.ndarray  # the memory of the first three: one array passes to a formula faster than ten
 
     @property
     def memory(self):
@@ -80,27 +60,13 @@ class ArmState(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """How a policy plays, besides its formulas.
+    """How a policy plays, besides its formulas."""
 
-    Attributes
-    ----------
-    window : int
-        rounds that it remembers; 0: all
-    discount : float
-        factor by which each round discounts a reward's weight; 1: none
-    least : int
-        weight below which an arm is played again
-    cells : int
-        numbers that statistics keep of each arm
-    forgets_cells : bool
-        whether it forgets these, too
-    """
-
-    window: int
-    discount: float
-    least: int
-    cells: int
-    forgets_cells: bool
+    window: int  # rounds that it remembers; 0: all
+    discount: float  # factor by which each round discounts a reward's weight; 1: none
+    least: int  # weight below which an arm is played again
+    cells: int  # numbers that statistics keep of each arm
+    forgets_cells: bool  # whether it forgets these, too
 
 
 def sums_of(rows, arms):
