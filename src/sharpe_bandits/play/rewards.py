@@ -169,10 +169,14 @@ def recorded(arms, row, arm, number):
 
 def write_path(arms, row, arm, key, first, out, stop):
     """Write the rewards of one arm of any kind, from round ``first`` on, to ``out``; returns early if told to stop."""
-    kind, loc, scale = arms.kind[row, arm], arms.loc[row, arm], arms.scale[row, arm]
-    start, size, pool = arms.start[row, arm], arms.size[row, arm], arms.pool
+    kind, loc, scale, start, size = source_of(arms, row, arm)
+    pool = arms.pool
     d, variance, place = 0.0, scale * scale, np.int64(0)  # state carried from one reward to the next
-    if kind == CLUSTERED:
+    phi, noise, alpha, beta, constant = 0.0, 0.0, 0.0, 0.0, 0.0
+    if kind == AUTOREGRESSIVE:
+        phi = pool[start]
+        noise = scale * math.sqrt(1.0 - phi * phi)
+    elif kind == CLUSTERED:
         alpha, beta = pool[start], pool[start + 1]
         constant = (1.0 - alpha - beta) * scale * scale
         before = zeros(BURN_IN)
@@ -184,27 +188,22 @@ def write_path(arms, row, arm, key, first, out, stop):
         if stop[0] != 0:
             return
         part = out[begin : begin + PIECE]
-        if kind == AUTOREGRESSIVE:
-            phi = pool[start]
-            noise = scale * math.sqrt(1.0 - phi * phi)
-            fill_units(key, first + begin, part)
+        if kind < AUTOREGRESSIVE:
+            fill(arms, row, arm, key, first + begin, part)
+            continue
+        fill_units(key, first + begin, part)
+        if kind != BLOCKS:
             normal_quantiles(part)
-            for j in range(part.size):
-                d = phi * d + noise * part[j] if begin + j > 0 else scale * part[j]
+        for j in range(part.size):
+            u = part[j]
+            if kind == AUTOREGRESSIVE:
+                d = phi * d + noise * u if begin + j > 0 else scale * u
                 part[j] = loc + d
-        elif kind == CLUSTERED:
-            alpha, beta = pool[start], pool[start + 1]
-            constant = (1.0 - alpha - beta) * scale * scale
-            fill_units(key, first + begin, part)
-            normal_quantiles(part)
-            for j in range(part.size):
-                d = math.sqrt(variance) * part[j]
+            elif kind == CLUSTERED:
+                d = math.sqrt(variance) * u
                 variance = constant + alpha * d * d + beta * variance
                 part[j] = loc + d
-        elif kind == BLOCKS:
-            fill_units(key, first + begin, part)
-            for j in range(part.size):
-                u = part[j]
+            else:
                 if begin + j == 0:
                     place = np.int64(u * size)
                 elif u < scale:  # a new block begins, and u / scale is uniform again
@@ -212,8 +211,6 @@ def write_path(arms, row, arm, key, first, out, stop):
                 else:
                     place = place + 1 if place + 1 < size else 0
                 part[j] = pool[start + place]
-        else:
-            fill(arms, row, arm, key, first + begin, part)
 
 
 def write_paths(numbers, rewards, jointly, begin, end, out, stop):
