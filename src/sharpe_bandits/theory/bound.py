@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -134,11 +133,6 @@ def facts(bandit: Any, risk_free: float = 0.0) -> Facts:
     if not isinstance(fixed, Bandit):
         raise InvalidInputError(f"bounds need a Bandit of arms with known moments, got {bandit!r}")
     independent(fixed.arms)
-    return _facts(fixed, risk_free)
-
-
-@lru_cache(maxsize=1)  # bounds of one bandit are computed in many forms, at many times
-def _facts(fixed: Bandit, risk_free: float) -> Facts:
     mean, variance = fixed.means - risk_free, fixed.variances
     _, _, third, fourth = np.array([arm.checked_moments for arm in fixed.arms]).T
     low, high = (np.array([arm.support[end] for arm in fixed.arms]) - risk_free for end in (0, 1))

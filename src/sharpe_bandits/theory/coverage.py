@@ -17,13 +17,17 @@ from ..arms.base import Arm, Draws
 from ..arms.environment import as_arm, stack
 from ..errors import InvalidInputError
 from ..objectives import RSSR, SharpeLike, Statistics
+from ..play.rewards import Rewards, write_paths
 from ..results.metrics import Estimate, wilson
 from ..simulation.compiler import specialise
 from ..simulation.executors import cores, on_threads
+from ..simulation.families.base import stop_cell
 from .bound import FORMS, Bound, Form, Judgement, independent, within
 from .concentration import STATISTICS, Statistic, concentration, radius, width
-from .coverage_kernel import sample_moments
 from .error_bounds import variance_order
+
+#: Rewards drawn at a time.
+_TOGETHER = 2**20
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,7 @@ def _arms(thing: Any) -> tuple[Arm, ...]:
     return (as_arm(thing),)
 
 
-def _drawn(arms: tuple[Arm, ...], pulls: int, samples: int, seed: int) -> tuple[np.ndarray, ...]:
+def _drawn(arms: tuple[Arm, ...], pulls: int, samples: int, seed: int) -> np.ndarray:
     """Mean, variance and second moment of many samples of each arm."""
     independent(arms)
     samples, seed = whole("samples", samples, 1), whole("seed", seed, 0, 2**64 - 1)
@@ -141,18 +145,23 @@ def _drawn(arms: tuple[Arm, ...], pulls: int, samples: int, seed: int) -> tuple[
 
 
 @lru_cache(maxsize=2)
-def _moments(draws: tuple[Draws, ...], pulls: int, samples: int, seed: int) -> tuple[np.ndarray, ...]:
-    """Moments of samples that several inequalities share, whatever their L: sampling takes most of the time."""
-    table = stack([list(draws)])
-    kernel = specialise(sample_moments, {})
-    moments = tuple(np.empty((3, samples)) for _ in draws)
+def _moments(draws: tuple[Draws, ...], pulls: int, samples: int, seed: int) -> np.ndarray:
+    """Moments (arms, 3, samples) that several inequalities share, whatever their L: sampling takes most of the time.
 
-    def draw(i: int) -> None:
-        kernel(table, i, np.uint64(seed), pulls, *moments[i])
+    Sample r has the rewards of the first pulls in run r of a simulation with this seed.
+    """
+    write, rewards = specialise(write_paths, {}), Rewards(stack([list(draws)]), 0, np.uint64(seed))
+    moments = np.empty((len(draws), 3, samples))
+    together = max(1, _TOGETHER // (len(draws) * pulls))
 
-    on_threads(range(len(draws)), cores(), draw)
-    for of_arm in moments:
-        of_arm.setflags(write=False)  # they are cached
+    def draw(first: int) -> None:
+        runs = np.arange(first, min(first + together, samples))
+        x = np.empty((runs.size, len(draws), pulls))
+        write(runs, rewards, False, 0, pulls, x, stop_cell())
+        moments[:, :, runs] = np.stack([x.mean(axis=2), x.var(axis=2, ddof=1), (x * x).mean(axis=2)]).transpose(2, 0, 1)
+
+    on_threads(range(0, samples, together), cores(), draw)
+    moments.setflags(write=False)  # they are cached
     return moments
 
 

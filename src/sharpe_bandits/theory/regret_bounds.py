@@ -224,14 +224,8 @@ def _enough(
     index: Callable[..., float], parameters: tuple[float, ...], target: float, end: float, horizon: int
 ) -> float:
     """The first number of pulls s at which the index at radius sqrt(2 ln n / s) is below target."""
-    radius = _radius(index, parameters, target, end)
+    radius = bisected(lambda radius: index(radius, *parameters) < target, end)[0]  # the index increases up to ``end``
     return math.floor(2 * math.log(horizon) / radius**2) + 1 if radius > 0 else math.inf
-
-
-@lru_cache(maxsize=1024)  # bounds of one bandit are computed at many times
-def _radius(index: Callable[..., float], parameters: tuple[float, ...], target: float, end: float) -> float:
-    """The largest radius at which an index, which increases in it up to ``end``, is below target."""
-    return bisected(lambda radius: index(radius, *parameters) < target, end)[0]
 
 
 @lru_cache(maxsize=64)  # the same bound is drawn, judged, and asked whether it is vacuous
