@@ -112,6 +112,10 @@ class Facts(NamedTuple):
         """Whether all supports are bounded."""
         return bool(np.isfinite(self.width).all())
 
+    def unbounded(self, what: str = "theorem") -> str:
+        """Why a statement about bounded rewards is not about these; empty if it is."""
+        return "" if self.bounded else f"rewards are unbounded, and the {what} is about bounded ones"
+
     @property
     def unit(self) -> bool:
         """Whether all rewards lie in [0, 1]."""

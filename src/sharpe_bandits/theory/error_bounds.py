@@ -76,10 +76,9 @@ def variance_order(bandit: Any, arm: int, pulls: int, form: Form = "repaired") -
     if form == "printed":
         value = math.exp(-((pulls - 1) ** 2) * delta**2 / (2 * pulls))
         return probability(value if delta else 1.0, form, source, applies=arms.unit)
-    reason = "" if arms.bounded else "rewards are unbounded, and the lemma is about bounded ones"
     others = np.flatnonzero(gap)
     value = float(_variance_beaten(arms, gap)(pulls)[:, others == arm].min()) if delta else 1.0
-    return probability(value, form, source, reason=reason, applies=arms.bounded)
+    return probability(value, form, source, reason=arms.unbounded("lemma"), applies=arms.bounded)
 
 
 def shvv_phase_error(bandit: Any, budget: int, phase: int, form: Form = "repaired") -> Bound:
@@ -348,13 +347,11 @@ def _power_of_two(k: int) -> bool:
 
 def _not_played(policy: EliminationPolicy, arm: Facts, budget: int) -> str:
     """Why there is no repaired bound; empty if there is one."""
-    if not arm.bounded:
-        return "rewards are unbounded, and the theorem is about bounded ones"
     try:
         policy.check_horizon(budget, len(arm.mean))
     except BudgetTooSmallError as error:
-        return str(error)
-    return ""
+        return arm.unbounded() or str(error)
+    return arm.unbounded()
 
 
 def _variance_beaten(arm: Facts, gap: np.ndarray) -> Beaten:

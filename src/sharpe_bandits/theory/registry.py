@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 from ..arms.bandit import Bandit, as_environment
-from ..policies.base import Policy, check_policy
+from ..policies.base import IndexPolicy, Policy, check_policy
 from ..policies.elimination import SHSR, SHVV, SuRSR
 from ..policies.ucb_sharpe import UCBRSSR, UCBSRLike
 from ..policies.ucb_vv import UCBVV
@@ -16,41 +16,34 @@ from .error_bounds import shsr_error, shvv_error, sursr_error
 from .regret_bounds import ucb_rssr_regret, ucb_sr_like_regret, ucb_vv_regret
 
 _ORDER: tuple[Form, ...] = ("printed", "appendix", "corrected", "repaired", "theorem", "proved")
-#: The forms of the bounds on each policy.
-_FORMS: dict[type[Policy], tuple[Form, ...]] = {
-    UCBVV: ("printed", "repaired"),
-    UCBSRLike: ("printed", "appendix", "corrected", "proved"),
-    UCBRSSR: ("printed", "appendix", "corrected", "proved"),
-    SHVV: ("printed", "repaired", "theorem"),
-    SHSR: ("printed", "repaired"),
-    SuRSR: ("printed", "repaired"),
+_OF_RATIO: tuple[Form, ...] = ("printed", "appendix", "corrected", "proved")
+#: The bound on each policy, its forms, and the parameters of the policy that it depends on besides L and the pilot.
+_BOUNDS: dict[type[Policy], tuple[Callable[..., Bound], tuple[Form, ...], tuple[str, ...]]] = {
+    UCBVV: (ucb_vv_regret, ("printed", "repaired"), ()),
+    UCBSRLike: (ucb_sr_like_regret, _OF_RATIO, ("risk_free",)),
+    UCBRSSR: (ucb_rssr_regret, _OF_RATIO, ("risk_free",)),
+    SHVV: (shvv_error, ("printed", "repaired", "theorem"), ("keep_samples",)),
+    SHSR: (shsr_error, ("printed", "repaired"), ("keep_samples", "risk_free")),
+    SuRSR: (sursr_error, ("printed", "repaired"), ("risk_free",)),
 }
+#: Nothing is proved for the index as printed, which starves arms whose confidence term becomes negative, nor for other
+#: readings of it.
+_PROVABLE = {"undefined_width": "infinite", "ddof": 1, "first_term": "theorem"}
 
 
 def _bound(policy: Any, bandit: Bandit, rounds: int, horizon: int, form: Form) -> Bound | None:
     """The bound on a policy in one of its forms; None if there is none for its parameters."""
-    if isinstance(policy, UCBVV):
-        return ucb_vv_regret(bandit, rounds, form, pilot=policy.pilot(horizon, bandit.K))
-    if isinstance(policy, SHVV):
-        return shvv_error(bandit, rounds, form, keep_samples=policy.keep_samples)
-    if isinstance(policy, (SHSR, SuRSR)):
-        if policy.signed and bandit.lowest < policy.risk_free:
-            return None  # the bounds are about squares, which lose the sign
-        if isinstance(policy, SuRSR):
-            return sursr_error(bandit, policy.L, rounds, form, risk_free=policy.risk_free)
-        keep, rate = policy.keep_samples, policy.risk_free
-        return shsr_error(bandit, policy.L, rounds, form, keep_samples=keep, risk_free=rate)
-    # Nothing is proved for the index as printed, which starves arms whose confidence term becomes negative, nor for
-    # other readings of it.
-    readings = {"undefined_width": "infinite", "ddof": 1, "first_term": "theorem"}
-    provable = all(getattr(policy, name, value) == value for name, value in readings.items())
-    if form == "proved" and not provable:
+    function, forms, names = _BOUNDS[type(policy)]
+    if getattr(policy, "signed", False) and bandit.lowest < policy.risk_free:
+        return None  # the bounds are about squares, which lose the sign
+    if form == "proved" and any(getattr(policy, name, value) != value for name, value in _PROVABLE.items()):
         return None
-    pilot = policy.pilot(horizon, bandit.K)
-    of_policy = ucb_rssr_regret if isinstance(policy, UCBRSSR) else ucb_sr_like_regret
-    bound = of_policy(bandit, policy.L, rounds, form, pilot=pilot, risk_free=policy.risk_free)
-    # The theorems assume a pilot fraction of 1/n, the shortest pilot. They do not cover longer ones.
-    covered = pilot == policy.least_pilot or form == "proved"
+    options = {name: getattr(policy, name) for name in names}
+    if isinstance(policy, IndexPolicy):
+        options["pilot"] = policy.pilot(horizon, bandit.K)
+    bound = function(bandit, *([policy.L] if hasattr(policy, "L") else []), rounds, form, **options)
+    # The theorems on ratios assume a pilot fraction of 1/n, the shortest pilot. They do not cover longer ones.
+    covered = forms != _OF_RATIO or form == "proved" or options["pilot"] == policy.least_pilot
     return bound if covered else replace(bound, applies=False)
 
 
@@ -63,7 +56,7 @@ def bounds_for(
     time within a game of ``horizon`` rounds, on which some pilots depend.
     """
     environment = as_environment(bandit)
-    exists = _FORMS.get(type(check_policy(policy)), ())
+    _, exists, _ = _BOUNDS.get(type(check_policy(policy)), (None, (), ()))
     if not exists or not isinstance(environment, Bandit) or policy.n_recommended > 1:
         return []
     if any(arm.serially_dependent for arm in environment.arms):

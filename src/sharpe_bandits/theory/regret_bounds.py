@@ -56,9 +56,9 @@ def ucb_vv_regret(bandit: Any, horizon: int, form: Form = "repaired", *, pilot: 
     if form == "printed":
         worse = gap[gap > 0]
         value = float(np.sum(8 * math.log(horizon) / worse + _CHANCE * worse))
-        return regret(value, trivial, form, source, reason=_unbounded(arm), applies=arm.unit)
+        return regret(value, trivial, form, source, reason=arm.unbounded(), applies=arm.unit)
     if not arm.bounded:
-        return regret(math.nan, trivial, form, source, reason=_unbounded(arm), applies=False)
+        return regret(math.nan, trivial, form, source, reason=arm.unbounded(), applies=False)
     with np.errstate(divide="ignore"):
         exponents = [(float(q),) for q in 4 / arm.width[gap == 0] ** 4]
     tail = _chance(tuple(exponents), horizon, pilot, len(gap))
@@ -139,7 +139,7 @@ def _sharpe_regret(
     if form != "proved":
         return _as_printed(arm, objective, L, horizon, form, source)
     gap, squares = objective.gaps(arm), isinstance(objective, RSSR)
-    trivial, reason = horizon * float(gap.max()), _unbounded(arm)
+    trivial, reason = horizon * float(gap.max()), arm.unbounded()
     if not (reason or squares) and (arm.low < 0).any():
         reason = f"excess rewards can be negative (down to {float(arm.low.min())!r}), where optimism is not proved"
     if reason:
@@ -213,11 +213,7 @@ def _appendix(arm: Facts, objective: Objective, L: float, horizon: int, source: 
 def _of_theorem(value: float, arm: Facts, gap: np.ndarray, horizon: int, form: Form, source: str) -> Bound:
     """The theorems require a bounded support [l, u] with l > 0; no step of the proof excludes l = 0."""
     applies = arm.bounded and bool((arm.low >= 0).all())
-    return regret(value, horizon * float(gap.max()), form, source, reason=_unbounded(arm), applies=applies)
-
-
-def _unbounded(arm: Facts) -> str:
-    return "" if arm.bounded else "rewards are unbounded, and the theorem is about bounded ones"
+    return regret(value, horizon * float(gap.max()), form, source, reason=arm.unbounded(), applies=applies)
 
 
 def _enough(
