@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,18 @@ class BestArmProblem:
     errors: np.ndarray | None = None
     asymptotic: tuple[np.ndarray, np.ndarray] | None = None
 
+    def __post_init__(self) -> None:
+        if len(self.best) == self.K:
+            raise InvalidInputError(
+                f"all {self.K} arms have the same {self.objective_name}, so there is no single best arm; "
+                "give arms that differ"
+            )
+        if len(self.right) == self.K:
+            raise InvalidInputError(
+                f"all {self.K} arms are within tolerance={self.tolerance!r} of the best, so any choice is "
+                "right; pass a smaller tolerance"
+            )
+
     @classmethod
     def from_gap(cls, arms: int, best_sharpe: float, gap: float, **options: Any) -> BestArmProblem:
         """One arm with an annualised Sharpe ratio of ``best_sharpe``, the others with ``gap`` less; options are those
@@ -149,19 +161,22 @@ class BestArmProblem:
         arms = [Normal(s * v / periods, variance=v * v / periods) for s, v in zip(ratios.tolist(), yearly, strict=True)]
         names = [f"arm {k}" for k in range(1, len(arms) + 1)]
         how = "normal rewards, independent over time and between arms"
+        goal, measure = _judged(objective, arms, L, periods)
         if correlation:
             how = (
                 f"normal rewards, independent over time, with a correlation of {real(correlation):g} with a benchmark "
                 "that is seen in every period and adjusted for"
             )
-        problem = cls._of(arms, names, periods, _judged(objective, arms, L, periods), how, tolerance)
-        if correlation and problem.asymptotic is not None:
-            raise InvalidInputError(
-                f"correlation={correlation!r} is for objectives of mean and variance, such as 'sharpe'; leave it out, "
-                f"or simulate {problem.objective!r} on a FactorBandit"
-            )
-        losing = ratios.max() < 0 and problem.objective.rewards_risk_of_losses
-        return replace(problem, correlation=real(correlation), remarks=(_LOSING,) if losing else ())
+            if goal.has_feature:
+                raise InvalidInputError(
+                    f"correlation={correlation!r} is for objectives of mean and variance, such as 'sharpe'; leave it "
+                    f"out, or simulate {goal!r} on a FactorBandit"
+                )
+        remarks = (_LOSING,) if ratios.max() < 0 and goal.rewards_risk_of_losses else ()
+        return cls(
+            Bandit(arms, names), periods, goal, how, measure, not_negative("tolerance", tolerance), remarks=remarks,
+            correlation=real(correlation), asymptotic=_asymptotic(goal, arms) if goal.has_feature else None,
+        )  # fmt: skip
 
     @classmethod
     def from_returns(
@@ -235,8 +250,8 @@ class BestArmProblem:
             arms: Sequence[Arm] = resampled(excess, block=block if together else None, jointly=together).arms
         else:
             arms = [Normal(float(column.mean()), variance=float(column.var(ddof=1))) for column in columns]
-        judged = _judged(by, arms, L, periods, aversion, costs)
-        risky = judged[0].rewards_risk_of_losses
+        goal, measure = _judged(by, arms, L, periods, aversion, costs)
+        risky = goal.rewards_risk_of_losses
         if costs and risky:
             raise InvalidInputError(
                 f"objective={by!r} rewards risk where every mean is below 0, as for costs; pass objective='mean-risk'"
@@ -245,47 +260,19 @@ class BestArmProblem:
         form = f"in blocks of {block:.3g} on average" if block > 1 else "one by one"
         how = f"the table's {rows:,} rows, resampled {form} and jointly for all arms, which preserves {dependence}"
         if not bootstrap:
-            estimates = "estimates of each column's value" if judged[0].has_feature else "rewards"
+            estimates = "estimates of each column's value" if goal.has_feature else "rewards"
             how = f"if every arm is seen, {how}; if one is seen at a time, independent normal {estimates}"
-        problem = cls._of(arms, returns.names, periods, judged, how, tolerance, bootstrap and block > 1, columns)
-        remarks = (*(returns.losses(rate, "pass objective='mean-risk'") if risky else ()), *returns.remarks)
+        rest: dict[str, Any] = {"table": excess, "block": block, "rewards": how, "notes": returns.notes}
         if not returns.complete:  # rows cannot be resampled
             estimated = "every arm has the mean and the standard deviation of its own rows"
-            rewards = "independent normal rewards"
-            return replace(problem, rewards=rewards, notes=(*returns.notes, estimated), remarks=remarks)
-        return replace(problem, table=excess, block=block, notes=returns.notes, remarks=remarks)
-
-    @classmethod
-    def _of(
-        cls,
-        arms: Sequence[Arm],
-        names: Sequence[str],
-        periods: float,
-        judged: tuple[Objective, Criterion],
-        rewards: str,
-        tolerance: float,
-        jointly: bool = False,
-        columns: Sequence[np.ndarray] | None = None,
-    ) -> BestArmProblem:
-        (goal, shown), tolerance = judged, not_negative("tolerance", tolerance)
-        errors = None
-        if columns is not None:
-            errors = abs(shown.factor) * np.array([se_of_mean(shown.objective.influence(own)) for own in columns])
-        problem = cls(
-            Bandit(arms, names, jointly=jointly), periods, goal, rewards, shown, tolerance,
-            errors=errors, asymptotic=_asymptotic(goal, arms, columns) if goal.has_feature else None,
+            rest = {"rewards": "independent normal rewards", "notes": (*returns.notes, estimated)}
+        remarks = (*(returns.losses(rate, "pass objective='mean-risk'") if risky else ()), *returns.remarks)
+        errors = abs(measure.factor) * np.array([se_of_mean(measure.objective.influence(x)) for x in columns])
+        return cls(
+            Bandit(arms, returns.names, jointly=bootstrap and block > 1), periods, goal, shown=measure, remarks=remarks,
+            tolerance=not_negative("tolerance", tolerance), errors=errors,
+            asymptotic=_asymptotic(goal, arms, columns) if goal.has_feature else None, **rest,
         )  # fmt: skip
-        if len(problem.best) == len(arms):
-            raise InvalidInputError(
-                f"all {len(arms)} arms have the same {problem.objective_name}, so there is no single best arm; "
-                "give arms that differ"
-            )
-        if len(problem.right) == len(arms):
-            raise InvalidInputError(
-                f"all {len(arms)} arms are within tolerance={tolerance!r} of the best, so any choice is "
-                "right; pass a smaller tolerance"
-            )
-        return problem
 
     def __repr__(self) -> str:
         source = "" if self.table is None else f", estimated from {len(self.table):,} rows"
@@ -487,7 +474,7 @@ def _judged(
 
 
 def _asymptotic(
-    goal: Objective, arms: Sequence[Arm], columns: Sequence[np.ndarray] | None
+    goal: Objective, arms: Sequence[Arm], columns: Sequence[np.ndarray] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Values of arms and the variances of their influence functions: of columns, or of normal rewards."""
     from scipy.special import ndtri
