@@ -12,7 +12,6 @@ import scipy.stats
 
 import sharpe_bandits as sb
 from sharpe_bandits.confidence_sequences import (
-    dependence,
     evidence_above,
     intervals,
     lateness,
@@ -109,8 +108,6 @@ def test_the_truth_is_never_left_out_but_for_alpha():
 
 
 def test_autocorrelation_is_allowed_for_where_it_is_asked_for():
-    assert dependence(0.5) == pytest.approx(3.0)
-    assert dependence(-0.5) == 1.0
     noise = np.random.default_rng(6).normal(size=(4000, 100))
     x = np.empty_like(noise)
     x[0] = noise[0]

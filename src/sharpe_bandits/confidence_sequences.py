@@ -204,19 +204,14 @@ def difference(
     """Difference of two arms in the root of the objective, and the half-width of its time-uniform interval; infinite
     while it is too early. ``statistics`` are arrays of two; see :func:`leader` for the bound.
     """
-    estimate, w, n, ready, _ = _estimates(statistics, _or_sharpe(objective), 1.0)
+    estimate, w, n, ready, _ = _estimates(statistics, _or_sharpe(objective))
     beta = -math.log(inside("alpha", alpha)) + float(0.5 * np.log1p(n / TUNING).sum())
     half = math.sqrt(2 * beta * float(((1 + TUNING / n) * w / n).sum())) if ready.all() else math.inf
     return float(estimate[0] - estimate[1]), half
 
 
 def leader(
-    statistics: Statistics,
-    objective: Objective | None = None,
-    *,
-    alpha: float = 0.05,
-    tuning: float = EARLY,
-    among: Any = True,
+    statistics: Statistics, objective: Objective | None = None, *, alpha: float = 0.05, among: Any = True
 ) -> Leader:
     r"""The arm with the best estimate, and whether it is probably the best of all; ``statistics``: arrays over arms.
 
@@ -227,14 +222,13 @@ def leader(
     probability at most :math:`\alpha/(K-1)`, which bounds the error of the difference. There is no bound while it is
     too early for either arm. ``among``: which arms are compared, at least one; alpha is divided among all arms.
     """
-    m = positive("tuning", tuning)
-    estimate, w, n, ready, heavy = _estimates(statistics, _or_sharpe(objective), 1.0)
+    estimate, w, n, ready, heavy = _estimates(statistics, _or_sharpe(objective))
     if n.ndim != 1 or n.size < 2:
         raise InvalidInputError(f"statistics of at least two arms are needed, got arrays of shape {n.shape}")
     compared = np.flatnonzero(np.broadcast_to(np.asarray(among, bool), n.shape))
     best = int(compared[np.argmax(np.where(np.isnan(estimate), -np.inf, estimate)[compared])])
     rivals, lead = compared[compared != best], estimate[best] - estimate
-    noise, mixed = (1 + m / n) * w / n, 0.5 * np.log1p(n / m)
+    noise, mixed = (1 + EARLY / n) * w / n, 0.5 * np.log1p(n / EARLY)
     beta = math.log((n.size - 1) / inside("alpha", alpha)) + mixed[best] + mixed
     if not rivals.size:
         return Leader(best, None, None, None, True, bool(heavy[best]), float(alpha))
@@ -289,9 +283,7 @@ class Evidence:
         return min(1.0, 1.0 / self.e_value) if self.e_value > 0 else 1.0
 
 
-def evidence_above(
-    statistics: Statistics, objective: Objective | None = None, *, hurdle: float = 0.0, inflation: Any = 1.0
-) -> Evidence:
+def evidence_above(statistics: Statistics, objective: Objective | None = None, *, hurdle: float = 0.0) -> Evidence:
     r"""Evidence against the global null hypothesis that no arm's objective is above a hurdle: does any arm beat it?
 
     The e-value is the average over arms of the one-sided mixture martingales
@@ -306,8 +298,6 @@ def evidence_above(
         by default the Sharpe ratio without a regulariser
     hurdle : float, optional
         in units of the root of the objective; 0 is a mean equal to the risk-free rate, for ratios
-    inflation : Any, optional
-        the factor by which W is multiplied for dependence
 
     Examples
     --------
@@ -321,7 +311,7 @@ def evidence_above(
     """
     from scipy.special import log_ndtr
 
-    estimate, w, n, ready, _ = _estimates(statistics, _or_sharpe(objective), inflation)
+    estimate, w, n, ready, _ = _estimates(statistics, _or_sharpe(objective))
     with np.errstate(all="ignore"):
         z = (estimate - finite("hurdle", hurdle)) / np.sqrt((1 + EARLY / n) * w / n)
         logs = math.log(2) + log_ndtr(z) + 0.5 * z * z - 0.5 * np.log1p(n / EARLY)
@@ -368,7 +358,9 @@ def lateness(arms: Any, rewards: Any, delays: Any) -> Lateness:
 
 
 def _autocorrelation_so_far(x: np.ndarray) -> np.ndarray:
-    """The inflation factor of W for autocorrelation, from the rewards up to and including each."""
+    """The inflation factor of W for autocorrelation, from the rewards up to and including each: the number of dependent
+    rewards that estimate a mean as well as one independent reward, (1 + r)/(1 - r).
+    """
     n = np.arange(1.0, len(x) + 1).reshape(-1, *[1] * (x.ndim - 1))
     d = x - x.mean(axis=0)
     a, b = (np.cumsum(d**k, axis=0) / n for k in (1, 2))
@@ -377,18 +369,12 @@ def _autocorrelation_so_far(x: np.ndarray) -> np.ndarray:
     products = np.zeros_like(d)
     products[1:] = np.cumsum(d[1:] * d[:-1], axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        r = np.where(biased > 0, (products / n - a * a) / biased, 0.0)
-    return np.asarray(dependence(r))
-
-
-def dependence(autocorrelation: Any) -> Any:
-    """(1 + r)/(1 - r): the number of dependent rewards that estimate a mean as well as one independent reward."""
-    r = np.clip(autocorrelation, 0.0, _LARGEST)
-    return (1 + r) / (1 - r)
+        r = np.clip(np.where(biased > 0, (products / n - a * a) / biased, 0.0), 0.0, _LARGEST)
+    return np.asarray((1 + r) / (1 - r))
 
 
 def _estimates(
-    statistics: Statistics, objective: Objective, inflation: Any
+    statistics: Statistics, objective: Objective, inflation: Any = 1.0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Root of the objective, W, pulls (at least 1), whether intervals have started, and whether tails are heavy."""
     sums = Statistics(*(np.asarray(values, float) for values in statistics))
