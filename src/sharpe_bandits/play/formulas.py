@@ -4,65 +4,52 @@ See :func:`sharpe_bandits.simulation.compiler.specialise`.
 """
 
 
-def index(arm, t, *parameters):
-    """Index of an arm after ``t`` rounds; the arm with the largest index is played."""
-    raise AssertionError("a kernel ran without its policy's index bound")
-
-
-def index_branch_free(arm, t, *parameters):
-    """:func:`index` without loops inside, so that the compiler can vectorise over runs; may be NaN.
-
-    Where it is NaN, :func:`index` has the value.
-    """
-    raise AssertionError("a kernel ran without its policy's index bound")
-
-
-def value(arm, *parameters):
-    """Value of an arm under an objective, from its record."""
-    raise AssertionError("a kernel ran without its objective's value bound")
-
-
-def feature(x, *parameters):
-    """The feature of a reward whose mean an objective uses."""
-    raise AssertionError("a kernel ran without its objective's feature bound")
-
-
-def no_feature(x, *parameters):
-    """The feature of objectives of mean and variance."""
-    return 0.0
-
-
-def score(arm, t, *parameters):
-    """Score of an arm. Its maximum over all arms is available to every index as ``arm.lead``."""
-    raise AssertionError("a kernel ran without its policy's score bound")
-
-
-def update_statistics(kept, i, at, k, pulls, x, d, z, objective):
-    """Update the cells of statistics with a reward x = anchor + d and the covariate z of its round; see
-    :mod:`sharpe_bandits.play.statistics`.
-    """
-    raise AssertionError("a kernel ran without its policy's statistics bound")
-
-
-def statistics_of(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
-    """The statistics of an arm beyond mean and variance; NaN where no formula reads them."""
-    raise AssertionError("a kernel ran without its policy's statistics bound")
-
-
 def _unbound(name):
     message = f"a kernel ran without {name} bound"
 
-    def placeholder():
+    def placeholder(*arguments):
         raise AssertionError(message)
 
     return placeholder
 
 
+#: ``index(arm, t, *parameters)``: index of an arm after ``t`` rounds; the arm with the largest index is played.
+index = _unbound("index")
+#: The same without loops inside, so that the compiler can vectorise over runs. Where NaN, ``index`` has the value.
+index_branch_free = _unbound("index_branch_free")
+#: ``score(arm, t, *parameters)``: its maximum over all arms is available to every index as ``arm.lead``.
+score = _unbound("score")
+#: ``value(arm, *parameters)``: value of an arm under an objective, from its record.
+value = _unbound("value")
+#: ``feature(x, *parameters)``: the feature of a reward whose mean an objective uses.
+feature = _unbound("feature")
+#: ``update_statistics(kept, i, at, k, pulls, x, d, z, objective)``: update the cells of statistics with a reward
+#: x = anchor + d and the covariate z of its round; see :mod:`sharpe_bandits.play.statistics`.
+update_statistics = _unbound("update_statistics")
+#: ``statistics_of(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key)``: the statistics of an arm beyond
+#: mean and variance; NaN where no formula reads them.
+statistics_of = _unbound("statistics_of")
+#: ``estimate(arm, *parameters)``: what fixed-confidence identification compares, from the arm's own record.
+estimate = _unbound("estimate")
+#: ``noise(arm, *parameters)``: the variance of the influence function of ``estimate``, or of ``value``.
+noise = _unbound("noise")
+#: ``turns(pulls, estimates, errors, best, challenger, turn)``: write the arms to play before judging again to ``turn``;
+#: returns how many, 1 or 2.
+turns = _unbound("turns")
+#: ``share(sums, kept, alive, size, pulls, previous_kept_all, objective, quota)``: write the pulls of each of the
+#: ``size`` undecided arms in a phase, not the first, to ``quota``, ``pulls`` on average; ``previous_kept_all``: whether
+#: the previous phase left all arms undecided.
+share = _unbound("share")
+#: ``decide_on(values, low, high, wanted)``: whether the best undecided arm is accepted next; otherwise the worst is
+#: dropped. ``values[low:high]`` are the estimates of the undecided arms, the best first; ``wanted`` of them are still
+#: to be accepted, fewer than there are.
+decide_on = _unbound("decide_on")
+
 #: Number of cells per arm that statistics keep.
 kept_cells = _unbound("kept_cells")
 
 # Flags are bound to always() or never(), so that code that they rule out is removed.
-#: Whether :func:`index` may have a value where :func:`index_branch_free` is NaN.
+#: Whether ``index`` may have a value where ``index_branch_free`` is NaN.
 has_exact_fallback = _unbound("has_exact_fallback")
 #: Whether sums of third and fourth powers are kept.
 keeps_powers = _unbound("keeps_powers")
@@ -100,42 +87,14 @@ def constant(flag):
 
 
 def no_update(kept, i, at, k, pulls, x, d, z, objective):
-    """:func:`update_statistics` if no statistic keeps anything."""
+    """``update_statistics`` if no statistic keeps anything."""
+
+
+def no_feature(x, *parameters):
+    """The feature of objectives of mean and variance."""
+    return 0.0
 
 
 def no_score(arm, t, *parameters):
     """The score of a policy that has none."""
     return 0.0
-
-
-def estimate(arm, *parameters):
-    """The estimate of an arm that fixed-confidence identification compares, from the arm's own record."""
-    raise AssertionError("a kernel ran without its policy's estimate bound")
-
-
-def noise(arm, *parameters):
-    """The variance of the influence function of an estimate: of :func:`estimate`, or of :func:`value`."""
-    raise AssertionError("a kernel ran without its policy's noise bound")
-
-
-def turns(pulls, estimates, errors, best, challenger, turn):
-    """Write the arms to play before judging again to ``turn``; returns how many, 1 or 2."""
-    raise AssertionError("a kernel ran without its policy's way of taking turns bound")
-
-
-def share(sums, kept, alive, size, pulls, previous_kept_all, objective, quota):
-    """Write the pulls of each of the ``size`` undecided arms in a phase, not the first, to ``quota``, ``pulls`` on
-    average.
-
-    ``previous_kept_all``: whether the previous phase left all arms undecided.
-    """
-    raise AssertionError("a kernel ran without its policy's way of sharing bound")
-
-
-def decide_on(values, low, high, wanted):
-    """Whether the best undecided arm is accepted next; otherwise the worst is dropped.
-
-    ``values[low:high]`` are the estimates of the undecided arms, the best first; ``wanted`` of them are still to be
-    accepted, fewer than there are.
-    """
-    raise AssertionError("a kernel ran without its policy's way of deciding bound")

@@ -32,61 +32,27 @@ MAX_TABLE = 2**20
 
 
 class ArmRecord(NamedTuple):
-    """The inputs of a policy's index. After ``standard_normal`` come the fields of :data:`STATISTICS`, in their order.
+    """The inputs of a policy's index. After ``standard_normal`` come those of :data:`STATISTICS`, in their order."""
 
-    Attributes
-    ----------
-    pulls : float
-        number of pulls of the arm, s
-    mean : float
-        mean of its rewards
-    variance : float
-        unbiased sample variance of its rewards (0 for a single pull)
-    second_moment : float
-        mean of its squared rewards
-    epsilon : float
-        ``sqrt(2 ln t / s)``, the paper's confidence radius, already computed
-    last : float
-        rounds played when the arm's statistics last changed (never before the end of the pilot)
-    key : int
-        random stream of this run, arm and round (see :mod:`sharpe_bandits.play.streams`)
-    round_key : int
-        random stream of this run and round, the same for every arm
-    lead : float, optional
-        the largest score of any arm, if the policy has a score besides its index
-    standard_normal : float, optional
-        a standard normal draw of this run, arm and round; in simulations it costs half as much as one from ``key``
-    maximum : float, optional
-        its largest reward
-    third, fourth : float, optional
-        third and fourth central moment of its rewards
-    drawn_mean, drawn_variance : float, optional
-        mean and variance of its rewards under random weights (see :func:`reweighted`)
-    autocovariance : float, optional
-        lag-1 autocovariance of its rewards in the order in which it was played
-    feature, feature_square, feature_covariance : float, optional
-        mean of the objective's feature of a reward, mean of its square, and its covariance with the reward
-    """
-
-    pulls: float
-    mean: float
-    variance: float
-    second_moment: float
-    epsilon: float
-    last: float
-    key: int
-    round_key: int
-    lead: float = math.nan
-    standard_normal: float = math.nan
-    maximum: float = math.nan
-    third: float = math.nan
+    pulls: float  # number of pulls of the arm, s
+    mean: float  # of its rewards
+    variance: float  # unbiased sample variance of its rewards (0 for a single pull)
+    second_moment: float  # mean of its squared rewards
+    epsilon: float  # sqrt(2 ln t / s), the paper's confidence radius, already computed
+    last: float  # rounds played when the arm's statistics last changed (never before the end of the pilot)
+    key: int  # random stream of this run, arm and round (see :mod:`sharpe_bandits.play.streams`)
+    round_key: int  # random stream of this run and round, the same for every arm
+    lead: float = math.nan  # the largest score of any arm, if the policy has a score besides its index
+    standard_normal: float = math.nan  # of this run, arm and round; in simulations at half the cost of one by key
+    maximum: float = math.nan  # its largest reward
+    third: float = math.nan  # third and fourth central moment of its rewards
     fourth: float = math.nan
-    drawn_mean: float = math.nan
+    drawn_mean: float = math.nan  # of its rewards under random weights (see :func:`reweighted`)
     drawn_variance: float = math.nan
-    autocovariance: float = math.nan
-    feature: float = math.nan
-    feature_square: float = math.nan
-    feature_covariance: float = math.nan
+    autocovariance: float = math.nan  # at lag 1, of its rewards in the order in which it was played
+    feature: float = math.nan  # mean of the objective's feature of a reward
+    feature_square: float = math.nan  # mean of its square
+    feature_covariance: float = math.nan  # its covariance with the reward
 
 
 def record_kinds() -> dict[str, type]:
@@ -98,35 +64,19 @@ class Statistic(NamedTuple):
     """A statistic of an arm beyond mean and variance.
 
     It may keep numbers of its own: ``kept[i, at, k]`` to ``kept[i, at + cells - 1, k]`` for arm i in run (lane) k,
-    initially 0.
-
-    Attributes
-    ----------
-    fields : tuple[str, ...]
-        the fields of :class:`ArmRecord` that it provides
-    values : Callable[..., Any]
-        ``values(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key)`` returns a tuple: the fields
-    cells : int, optional
-        how many numbers it keeps
-    update : Callable[..., Any] | None, optional
-        ``update(kept, i, at, k, pulls, x, d, z, objective)`` is called after pull number ``pulls`` has paid
-        x = anchor + d while the covariate was ``z`` (NaN: there is none); ``objective``: its parameters. If ``pulls``
-        is negative, one of that many rewards leaves (only if there is a ``longest_window``)
-    longest_window : float, optional
-        the longest window from which rewards can leave; infinite if all cells are sums, which can also be discounted
-    powers : bool, optional
-        whether ``values`` uses third and fourth moments, which take two more sums
-    random : bool, optional
-        whether it differs from run to run even if rewards do not
+    initially 0. ``values(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key)`` returns a tuple, the
+    fields. ``update(kept, i, at, k, pulls, x, d, z, objective)`` is called after pull number ``pulls`` has paid
+    x = anchor + d while the covariate was ``z`` (NaN: there is none); ``objective``: its parameters. If ``pulls`` is
+    negative, one of that many rewards leaves (only if there is a ``longest_window``).
     """
 
-    fields: tuple[str, ...]
+    fields: tuple[str, ...]  # the fields of :class:`ArmRecord` that it provides
     values: Callable[..., Any]
-    cells: int = 0
+    cells: int = 0  # how many numbers it keeps
     update: Callable[..., Any] | None = None
-    longest_window: float = 0.0
-    powers: bool = False
-    random: bool = False
+    longest_window: float = 0.0  # from which rewards can leave; infinite if all cells are sums, also to be discounted
+    powers: bool = False  # whether ``values`` uses third and fourth moments, which take two more sums
+    random: bool = False  # whether it differs from run to run even if rewards do not
 
 
 def update_maximum(kept, i, at, k, pulls, x, d, z, objective):
