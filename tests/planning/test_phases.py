@@ -1,6 +1,7 @@
 """The error at a budget, against closed forms and twins in plain numpy."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,11 +63,10 @@ UNEVEN = sb.BestArmProblem.from_sharpes(
 def test_phases_drawn_directly_recommend_as_the_engine_does(policy, budget):
     """Rewards drawn one by one by the engine, and means and variances of phases: the same frequencies of every arm."""
     runs = 20_000
-    assert drawn_directly([policy], UNEVEN.bandit.arms)
+    assert drawn_directly([policy], UNEVEN)
     study = sb.simulate(policy, UNEVEN.bandit, horizon=budget, runs=runs, seed=5)[policy.name]
     one_by_one = np.bincount(study.recommended[:, 0], minlength=UNEVEN.K)
-    (mean,), (variance,) = UNEVEN.bandit.truth(0, 1)
-    arms = recommended(policy, mean, variance, budget, runs, np.random.default_rng(6))
+    arms = recommended(policy, UNEVEN, budget, runs, np.random.default_rng(6))
     directly = np.bincount(arms, minlength=UNEVEN.K)
     often = one_by_one + directly > 20
     table = np.array([one_by_one[often], directly[often]])
@@ -74,9 +74,9 @@ def test_phases_drawn_directly_recommend_as_the_engine_does(policy, budget):
 
 
 def test_rewards_that_are_not_normal_or_shared_out_by_influence_variance_are_drawn_one_by_one():
-    arms = UNEVEN.bandit.arms
-    assert not drawn_directly([sb.policies.VarianceAwareHalving(UNEVEN.objective)], arms)
-    assert not drawn_directly(UNEVEN.policies(), [*arms, sb.arms.AR1(0.0, 1.0, 0.5)])
+    assert not drawn_directly([sb.policies.VarianceAwareHalving(UNEVEN.objective)], UNEVEN)
+    arms = sb.Bandit([*UNEVEN.bandit.arms, sb.arms.AR1(0.0, 1.0, 0.5)])
+    assert not drawn_directly(UNEVEN.policies(), replace(UNEVEN, bandit=arms))
 
 
 def test_every_arm_seen_is_uniform_sampling_with_a_pull_of_each():

@@ -11,49 +11,40 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..arms.base import Arm
 from ..arms.normal import Normal
-from ..objectives import Objective, Statistics
+from ..objectives import Mean, Statistics
 from ..play.elimination import accept_or_drop, drop_worst, share_equally
 from ..policies.base import EliminationPolicy
+from .problem import BestArmProblem
 
 
-def drawn_directly(
-    policies: Iterable[EliminationPolicy], arms: Iterable[Arm], asymptotic: Objective | None = None
-) -> bool:
-    """Whether means and variances of phases are sufficient: rewards are normal, and pulls do not depend on them.
-
-    Values of the objective ``asymptotic`` are drawn directly too.
+def drawn_directly(policies: Iterable[EliminationPolicy], problem: BestArmProblem) -> bool:
+    """Whether means and variances of phases are sufficient, or values of the problem's own objective: rewards are
+    normal, and pulls do not depend on them.
     """
+    own = problem.objective if problem.asymptotic is not None else None
     # with one recommended arm, accept_or_drop drops the worst
-    return all(type(arm) is Normal for arm in arms) and all(
+    return all(type(arm) is Normal for arm in problem.bandit.arms) and all(
         p.share is share_equally
         and p.decide_on in (drop_worst, accept_or_drop)
         and p.n_recommended == 1
-        and (p.objective == asymptotic or not (p.objective is not None and p.objective.has_feature))
+        and (p.objective == own or not (p.objective is not None and p.objective.has_feature))
         for p in policies
     )
 
 
 def recommended(
-    policy: EliminationPolicy,
-    mean: np.ndarray,
-    variance: np.ndarray,
-    budget: int,
-    runs: int,
-    generator: np.random.Generator,
-    correlation: float = 0.0,
-    goal: Objective | None = None,
+    policy: EliminationPolicy, problem: BestArmProblem, budget: int, runs: int, generator: np.random.Generator
 ) -> np.ndarray:
     """The arm that a policy recommends in each run with this budget; :func:`drawn_directly` must hold.
 
-    ``mean`` and ``variance`` are those of the arms' rewards. With a ``correlation`` of every arm with a benchmark that
-    is seen in every round, estimates are adjusted for it; its beta counts as known, whose error is of second order.
-    Arms are compared by the ``goal``, by default the policy's objective: if that needs more than two moments, values
-    and the variances of their influence functions are given as ``mean`` and ``variance``, and the goal is the mean.
+    Estimates are adjusted for a correlation with a benchmark, whose beta counts as known: its error is of second order.
     """
-    explained, goal = correlation * correlation, goal or policy.objective
+    explained, goal = problem.correlation * problem.correlation, policy.objective
     assert goal is not None  # every elimination policy has one
+    (mean,), (variance,) = problem.bandit.truth(0, 1)
+    if problem.asymptotic is not None and goal == problem.objective:  # values are drawn as if they were means
+        (mean, variance), goal = problem.asymptotic, Mean()
     policy.check_horizon(budget, len(mean))
     alive: np.ndarray = np.tile(np.arange(len(mean)), (runs, 1))
     count, average, squares = 0, np.zeros(alive.shape), np.zeros(alive.shape)

@@ -26,16 +26,9 @@ from ..returns.statistics import se_of_mean
 from ..returns.table import table_of
 from ..returns.yardstick import Criterion, CriterionName, check_aversion, criterion
 
-VOLATILITY, PERIODS = 0.15, 252.0
 _RATIO = "annualised Sharpe ratio"
 #: Maximum number of arms that differ by a gap.
 MOST_ARMS = 100_000
-#: Remark on every problem whose arms come from a table.
-_ESTIMATES = "These values are estimates from the table; the best of several tends to look better than it is."
-#: Remark on problems whose objective needs more than two moments.
-_ASYMPTOTIC = (
-    "Estimates from n rewards are drawn as normal, with the variance of the objective's influence function over n."
-)
 #: Remark on problems all of whose Sharpe ratios are negative.
 _LOSING = (
     "every Sharpe ratio is below 0, where it rewards volatility: of two arms with the same loss the riskier one counts "
@@ -129,8 +122,8 @@ class BestArmProblem:
         cls,
         sharpes: Iterable[float],
         *,
-        volatility: float | Sequence[float] = VOLATILITY,
-        periods_per_year: float = PERIODS,
+        volatility: float | Sequence[float] = 0.15,
+        periods_per_year: float = 252.0,
         objective: CriterionName | Objective = "sharpe",
         L: float | None = None,
         tolerance: float = 0.0,
@@ -389,21 +382,22 @@ class BestArmProblem:
             )
         else:
             best = f"Best is the arm with the {'smallest' if self.shown.factor < 0 else 'largest'} {self.shown.name}."
-        sentences = [
-            f"{self.K} arms with {self.shown.name} of {self._listed()}, annualised volatility {stated}, "
-            f"{self.periods_per_year:g} periods per year. A reward is the return of one period.",
-            best,
-            (
-                f"Any arm whose {self.shown.name} is within {self.tolerance:g} of the best one's is a right choice: "
-                f"{len(self.right)} of the {self.K}."
-            )
-            * bool(self.tolerance),
-            _ESTIMATES * (self.table is not None),
-            _ASYMPTOTIC * (self.asymptotic is not None),
-            "A round is one period, in which only the reward of the chosen arm is seen.",
-            f"When the table was read: {'; '.join(self.notes)}." * bool(self.notes),
-        ]
-        return [sentence for sentence in sentences if sentence]
+        name = self.shown.name
+        sentences = {
+            f"{self.K} arms with {name} of {self._listed()}, annualised volatility {stated}, "
+            f"{self.periods_per_year:g} periods per year. A reward is the return of one period.": True,
+            best: True,
+            f"Any arm whose {name} is within {self.tolerance:g} of the best one's is a right choice: "
+            f"{len(self.right)} of the {self.K}.": self.tolerance,
+            "These values are estimates from the table; the best of several tends to look better than it is.": (
+                self.table is not None
+            ),
+            "Estimates from n rewards are drawn as normal, with the variance of the objective's influence function "
+            "over n.": self.asymptotic is not None,
+            "A round is one period, in which only the reward of the chosen arm is seen.": True,
+            f"When the table was read: {'; '.join(self.notes)}.": self.notes,
+        }
+        return [sentence for sentence, holds in sentences.items() if holds]
 
     def _order(self) -> str:
         """Whether the objective orders arms differently from their Sharpe ratios, in a sentence."""

@@ -25,7 +25,6 @@ import numpy as np
 
 from .._support.validation import check_keywords, real, whole
 from ..errors import InvalidInputError, shown
-from ..objectives import Mean
 from ..policies.base import EliminationPolicy, as_list, check_policy
 from ..results.metrics import Estimate
 from ..simulation.api import LARGEST_HORIZON, LARGEST_SEED, simulate
@@ -208,24 +207,15 @@ class _Play:
 
     def direct(self, methods: Sequence[Any]) -> bool:
         """Whether the cost of a run does not grow with the budget."""
-        problem = self.problem
-        if self.together:
-            return problem.table is None
-        return drawn_directly(methods, problem.bandit.arms, None if problem.asymptotic is None else problem.objective)
+        return self.problem.table is None if self.together else drawn_directly(methods, self.problem)
 
     def choices(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[np.ndarray]:
-        problem, rho = self.problem, self.problem.correlation
+        problem = self.problem
         if self.together:
             return [problem.leaders(budget, runs, np.random.default_rng((*entropy, 1))) for _ in methods]
         if self.direct(methods):
-            (mean,), (variance,) = problem.bandit.truth(0, 1)
-            by_objective = {problem.objective: (*problem.asymptotic, Mean())} if problem.asymptotic is not None else {}
-            return [
-                recommended(policy, m, v, budget, runs, np.random.default_rng(entropy), rho, goal)
-                for policy in methods
-                for m, v, goal in [by_objective.get(policy.objective, (mean, variance, None))]
-            ]
-        if rho:
+            return [recommended(policy, problem, budget, runs, np.random.default_rng(entropy)) for policy in methods]
+        if problem.correlation:
             raise InvalidInputError(
                 "a plan with a correlation takes policies that share pulls equally, as SequentialHalving and "
                 "SuccessiveRejects do; simulate others on a FactorBandit"
