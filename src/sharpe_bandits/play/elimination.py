@@ -236,7 +236,7 @@ def play_phases(game, phases, rewards, formulas, out):
     shape = (LANES, count_arms)
     short = zeros(count_arms, np.int64)
     so_far = zeros(count_arms, np.int64)  # pulls of the arms of one run at a checkpoint
-    count, mean, variance = zeros(count_arms), zeros(count_arms), zeros(count_arms)
+    mean, variance = zeros(count_arms), zeros(count_arms)
     played = zeros((ROWS, LANES))
     keys = words(played)  # the same memory
     buffer, covariates = zeros(DRAWN), zeros(DRAWN)
@@ -250,8 +250,9 @@ def play_phases(game, phases, rewards, formulas, out):
         quotas = zeros(shape, np.int64)  # pulls of the p-th undecided arm in a phase
         done = zeros(shape, np.int64)  # pulls of an arm in the whole run
         anchor, all1, all2 = zeros(shape), zeros(shape), zeros(shape)
-        sum1, sum2, sum3, sum4 = zeros(shape), zeros(shape), zeros(shape), zeros(shape)
-        kept = zeros((LANES, count_arms, formulas.cells, 1))  # of the rewards that estimates use
+        # Of the rewards that estimates use:
+        pulls, sum1, sum2, sum3, sum4 = zeros(shape), zeros(shape), zeros(shape), zeros(shape), zeros(shape)
+        kept = zeros((LANES, count_arms, formulas.cells, 1))
         streams = zeros(shape, np.uint64)
         for k in range(LANES):
             run = numbers[block + min(k, lanes - 1)]  # lanes past the last run repeat it; their results are not kept
@@ -275,16 +276,14 @@ def play_phases(game, phases, rewards, formulas, out):
         for phase in range(phases.pulls.size):
             quota = phases.pulls[phase]
             for k in range(lanes):
-                for i in range(count_arms):
-                    count[i] = done[k, i]
-                sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
+                sums = Sums(pulls[k], sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
                 if phase == 0:
                     quotas[k, :size] = quota
                 elif not share_pulls(formulas, sums, kept[k], alive[k], size, quota, previous_kept_all, quotas[k]):
                     give_up(out.status, numbers[block + k], 0, phase, quotas[k, :size].sum())
                     return
                 if fresh:
-                    kept[k] = 0.0
+                    pulls[k], sum1[k], sum2[k], sum3[k], sum4[k], kept[k] = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
                 for p in range(size):
                     alike &= quotas[k, p] == quota
             for p in range(size):
@@ -294,9 +293,7 @@ def play_phases(game, phases, rewards, formulas, out):
                     row = (block + min(k, lanes - 1)) * row_step
                     simple = simple and arms.kind[row, a] == UNIFORM
                     played[LOC, k], played[SCALE, k] = arms.loc[row, a], arms.scale[row, a]
-                    played[ANCHOR, k] = anchor[k, a]
-                    played[SUM1, k] = 0.0 if fresh else sum1[k, a]
-                    played[SUM2, k] = 0.0 if fresh else sum2[k, a]
+                    played[ANCHOR, k], played[SUM1, k], played[SUM2, k] = anchor[k, a], sum1[k, a], sum2[k, a]
                     keys[STREAM, k] = streams[k, a]
                 if simple:
                     start = done[0, alive[0, p]]
@@ -348,6 +345,7 @@ def play_phases(game, phases, rewards, formulas, out):
                 for k in range(lanes):
                     a = alive[k, p]
                     sum1[k, a], sum2[k, a] = played[SUM1, k], played[SUM2, k]
+                    pulls[k, a] += quotas[k, p]
                     done[k, a] += quotas[k, p]
                     all1[k, a] = sum1[k, a] + (all1[k, a] if fresh else 0.0)
                     all2[k, a] = sum2[k, a] + (all2[k, a] if fresh else 0.0)
@@ -365,9 +363,7 @@ def play_phases(game, phases, rewards, formulas, out):
                 check += 1
             t = end
             for k in range(lanes):
-                for i in range(count_arms):
-                    count[i] = quota if fresh else done[k, i]
-                sums = Sums(count, sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
+                sums = Sums(pulls[k], sum1[k], sum2[k], sum3[k], sum4[k], anchor[k])
                 wanted[k] = decide(formulas, sums, kept[k], alive[k], size, phases.keep[phase], wanted[k], taken[k])
             previous_kept_all = phases.keep[phase] == size
             size = phases.keep[phase]
@@ -378,10 +374,9 @@ def play_phases(game, phases, rewards, formulas, out):
             number = 0
             for i in range(count_arms):
                 out.final[block + k, i] = done[k, i]
-                count[i] = done[k, i]
-                less = 1.0 / (count[i] - 1.0) if done[k, i] > 1 else 0.0
-                mean[i], variance[i], _ = summary(anchor[k, i], all1[k, i], all2[k, i], 1.0 / count[i], less)
+                less = 1.0 / (done[k, i] - 1.0) if done[k, i] > 1 else 0.0
+                mean[i], variance[i], _ = summary(anchor[k, i], all1[k, i], all2[k, i], 1.0 / done[k, i], less)
                 if taken[k, i]:
                     out.recommended[block + k, number] = i
                     number += 1
-            out.reward_mean[block + k], out.reward_variance[block + k] = pooled(count, mean, variance, count_arms)
+            out.reward_mean[block + k], out.reward_variance[block + k] = pooled(done[k], mean, variance, count_arms)

@@ -185,7 +185,8 @@ def _layout(read: frozenset[str], statistics: tuple[Statistic, ...]) -> Statisti
     updates: list[Callable[..., Any]] = []
     for unread, group in groupby(statistics, lambda statistic: read.isdisjoint(statistic.fields)):
         if unread:
-            values.append(_unknown(sum(len(statistic.fields) for statistic in group)))
+            count = sum(len(statistic.fields) for statistic in group)
+            values.append(_returning((math.nan,) * count, f"unknown_{count}"))
             continue
         for statistic in group:
             values.append(_placed(statistic.values, cells))
@@ -199,19 +200,17 @@ def _layout(read: frozenset[str], statistics: tuple[Statistic, ...]) -> Statisti
     bindings: dict[Callable[..., Any], Callable[..., Any]] = {
         formulas.statistics_of: reduce(_joined, values),
         formulas.update_statistics: reduce(_in_turn, updates) if updates else formulas.no_update,
-        formulas.kept_cells: _number(cells),
+        formulas.kept_cells: _returning(cells, f"constant_{cells}"),
         formulas.keeps_powers: formulas.constant(powers),
     }
     return StatisticsLayout(cells, places, bindings, longest_window)
 
 
-def _unknown(count: int) -> Callable[..., Any]:
-    nothing = (math.nan,) * count
+def _returning(result: Any, name: str) -> Callable[..., Any]:
+    def constant(*arguments):
+        return result
 
-    def unknown(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
-        return nothing
-
-    return named(unknown, f"unknown_{count}")
+    return named(constant, name)
 
 
 def _placed(function: Callable[..., Any], place: int) -> Callable[..., Any]:
@@ -234,13 +233,6 @@ def _in_turn(first: Callable[..., Any], second: Callable[..., Any]) -> Callable[
         second(kept, i, at, k, *rest)
 
     return named(in_turn, f"{first.__name__}_and_{second.__name__}")
-
-
-def _number(number: int) -> Callable[..., Any]:
-    def constant():
-        return number
-
-    return named(constant, f"constant_{number}")
 
 
 def named(function: Any, name: str) -> Callable[..., Any]:
