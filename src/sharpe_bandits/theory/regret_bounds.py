@@ -19,14 +19,13 @@ and the bound is vacuous: this reflects the policy's lack of optimism, not slack
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from .._support.validation import finite, one_of, positive, whole
-from ..objectives import RSSR, Objective, SharpeLike, Variance
+from ..objectives import RSSR, SharpeLike, Variance
 from .bound import FORMS, Bound, Facts, Form, bisected, facts, regret
 
 #: The forms of the bounds on UCB-RSSR and UCB-SR-like.
@@ -63,7 +62,7 @@ def ucb_vv_regret(bandit: Any, horizon: int, form: Form = "repaired", *, pilot: 
         exponents = [(float(q),) for q in 4 / arm.width[gap == 0] ** 4]
     tail = _chance(tuple(exponents), horizon, pilot, len(gap))
     value = 0.0
-    for i in np.flatnonzero(gap):
+    for i in np.flatnonzero(gap).tolist():
         enough = math.floor(2 * (1 + arm.width[i] ** 2 / 2) ** 2 * math.log(horizon) / gap[i] ** 2) + 1
         value += float(gap[i]) * (max(pilot, enough) + 1 + tail)
     return regret(value, trivial, form, source)
@@ -134,13 +133,13 @@ def _sharpe_regret(
     arm, L = facts(bandit, finite("risk_free", risk_free)), objective.L
     horizon, pilot = whole("horizon", horizon, 1), whole("pilot", pilot, 2)
     source = f"Theorem on the regret of {policy}"
-    if form == "appendix":
-        return _appendix(arm, objective, L, horizon, source)
-    if form != "proved":
-        return _as_printed(arm, objective, L, horizon, form, source)
     gap, squares = objective.gaps(arm), isinstance(objective, RSSR)
-    trivial, reason = horizon * float(gap.max()), arm.unbounded()
-    if not (reason or squares) and (arm.low < 0).any():
+    trivial, reason, positive_only = horizon * float(gap.max()), arm.unbounded(), bool((arm.low >= 0).all())
+    if form != "proved":
+        value = _appendix(arm, gap, squares, L, horizon) if form == "appendix" else _printed(arm, gap, L, horizon, form)
+        # The theorems require a bounded support [l, u] with l > 0; no step of the proof excludes l = 0.
+        return regret(value, trivial, form, source, reason=reason, applies=arm.bounded and positive_only)
+    if not (reason or squares or positive_only):
         reason = f"excess rewards can be negative (down to {float(arm.low.min())!r}), where optimism is not proved"
     if reason:
         return regret(math.nan, trivial, form, source, reason=reason, applies=False)
@@ -151,77 +150,56 @@ def _sharpe_regret(
     exponents = [(float(a), float(b)) for a, b in zip(from_mean, from_variance, strict=True)]
     tail = _chance(tuple(exponents), horizon, pilot, len(gap))
     value = 0.0
-    for i in np.flatnonzero(gap):
-        mean, d, m2 = float(arm.mean[i]), L + float(arm.variance[i]), float(arm.second[i])
-        a, b, c = float(arm.width[i]) / 2, float(arm.square_range[i]) / 2, float(arm.width[i]) ** 2 / 2
-        if squares:
-            enough = _enough(_rssr_index, (abs(mean), d, m2, a, b, c), target, d / (c + 3), horizon)
-            statistics = 3 if arm.low[i] >= 0 else 4
-        else:
-            enough, statistics = _enough(_sr_like_index, (mean, d, a, c), target, d / (c + 3), horizon), 2
-        value += float(gap[i]) * (max(pilot, enough) + statistics + tail)
+    for i in np.flatnonzero(gap).tolist():
+        statistics = (3 if arm.low[i] >= 0 else 4) if squares else 2
+        value += float(gap[i]) * (max(pilot, _enough(arm, i, squares, L, target, horizon)) + statistics + tail)
     return regret(value, trivial, form, source)
 
 
-# Upper bounds on the indices at radius e, if the mean is up by at most a e, the second moment by b e, and the variance
-# down by at most c e.
-def _rssr_index(e: float, mean: float, d: float, m2: float, a: float, b: float, c: float) -> float:
-    low = d - c * e
-    return (mean + a * e) ** 2 / low + (low + m2 + b * e + 2 * e) * e / (low * (low - 3 * e))
+def _enough(arm: Facts, i: int, squares: bool, L: float, target: float, horizon: int) -> float:
+    """The first number of pulls s at which the index of arm i at radius sqrt(2 ln n / s) is below target."""
+    mean, second, d = float(arm.mean[i]), float(arm.second[i]), L + float(arm.variance[i])
+    a, b, c = float(arm.width[i]) / 2, float(arm.square_range[i]) / 2, float(arm.width[i]) ** 2 / 2
+
+    def below(e: float) -> bool:
+        """Whether it is if the mean is up by a e, the second moment by b e, and the variance down by c e."""
+        low, high = d - c * e, (abs(mean) if squares else mean) + a * e
+        first, moment = (high**2, second + b * e) if squares else (high, high)
+        return first / low + (low + moment + 2 * e) * e / (low * (low - 3 * e)) < target
+
+    radius = bisected(below, d / (c + 3))[0]  # up to there the index increases
+    return math.floor(2 * math.log(horizon) / radius**2) + 1 if radius > 0 else math.inf
 
 
-def _sr_like_index(e: float, mean: float, d: float, a: float, c: float) -> float:
-    low, high = d - c * e, mean + a * e
-    return high / low + (low + high + 2 * e) * e / (low * (low - 3 * e))
-
-
-def _as_printed(arm: Facts, objective: Objective, L: float, horizon: int, form: Form, source: str) -> Bound:
-    gap = objective.gaps(arm)
+def _printed(arm: Facts, gap: np.ndarray, L: float, horizon: int, form: Form) -> float:
     worse = gap > 0
     delta = gap[worse]
     scale = arm.fourth[worse] + (arm.variance[worse] + L) ** 2
     plays = math.log(horizon) * np.maximum(18 / L**2, 8 / (delta * scale))
-    value = float(np.sum(plays if form == "printed" else delta * plays) + _CHANCE * np.sum(delta))
-    return _of_theorem(value, arm, gap, horizon, form, source)
+    return float(np.sum(plays if form == "printed" else delta * plays) + _CHANCE * np.sum(delta))
 
 
-def _appendix(arm: Facts, objective: Objective, L: float, horizon: int, source: str) -> Bound:
-    gap = objective.gaps(arm)
+def _appendix(arm: Facts, gap: np.ndarray, squares: bool, L: float, horizon: int) -> float:
     worse = gap > 0
     delta, mean, v, m2, fourth = (x[worse] for x in (gap, arm.mean, arm.variance, arm.second, arm.fourth))
     c = 1.5 * delta + 1
     v_squared = fourth + v**2
-    if isinstance(objective, SharpeLike):  # the estimate in A is the mean
-        expected = v + mean
-        squared = m2
-        product = v * mean + np.sqrt(fourth * v)
-    else:  # it is the second moment
+    if squares:  # the estimate in A is the second moment
         raw = fourth + mean * (4 * arm.third[worse] + 6 * mean * v + mean**3)
         expected = m2
         squared = raw + m2**2
         product = v * m2 + np.sqrt(v_squared * (raw + m2 * (m2 + 1)))
+    else:  # it is the mean
+        expected = v + mean
+        squared = m2
+        product = v * mean + np.sqrt(fourth * v)
     c1 = c * (v + L) + expected
     c2 = 4 * delta * (v_squared + 2 * v * L + L**2)
     c3 = c**2 * v_squared + 2 * c * product + squared + 2 * L * c**2 * v + 2 * L * c * m2 + L**2 * c**2
     with np.errstate(divide="ignore"):
         pulls = np.ceil(32 * math.log(horizon) / (np.sqrt(c3 + c2) - c1) ** 2)
     plays = np.maximum(np.ceil(18 * math.log(horizon) / L**2), pulls)
-    value = float(np.sum(delta * (plays + _CHANCE)))
-    return _of_theorem(value, arm, gap, horizon, "appendix", source)
-
-
-def _of_theorem(value: float, arm: Facts, gap: np.ndarray, horizon: int, form: Form, source: str) -> Bound:
-    """The theorems require a bounded support [l, u] with l > 0; no step of the proof excludes l = 0."""
-    applies = arm.bounded and bool((arm.low >= 0).all())
-    return regret(value, horizon * float(gap.max()), form, source, reason=arm.unbounded(), applies=applies)
-
-
-def _enough(
-    index: Callable[..., float], parameters: tuple[float, ...], target: float, end: float, horizon: int
-) -> float:
-    """The first number of pulls s at which the index at radius sqrt(2 ln n / s) is below target."""
-    radius = bisected(lambda radius: index(radius, *parameters) < target, end)[0]  # the index increases up to ``end``
-    return math.floor(2 * math.log(horizon) / radius**2) + 1 if radius > 0 else math.inf
+    return float(np.sum(delta * (plays + _CHANCE)))
 
 
 @lru_cache(maxsize=64)  # the same bound is drawn, judged, and asked whether it is vacuous
