@@ -141,11 +141,10 @@ class Plan(Reported):
 
     @property
     def table(self) -> Table:
-        rows = []
-        for p in self.points:
-            error, years = p.error, self.years(p.budget)
-            simulated = [p.policy, p.stage, p.budget, years, p.runs, p.wrong]
-            rows.append([*simulated, error.mean, error.se, error.low, error.high, p.loss])
+        rows = [
+            [p.policy, p.stage, p.budget, self.years(p.budget), p.runs, p.wrong, *vars(p.error).values(), p.loss]
+            for p in self.points
+        ]
         heads = ["policy", "stage", "budget", "years", "runs", "wrong", "error", "se", "low", "high", "loss"]
         return Table(heads, rows)
 

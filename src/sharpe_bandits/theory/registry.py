@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -77,16 +78,14 @@ def informative_budget(policy: Policy, bandit: Any, form: Form = "printed", *, m
     3557
     """
 
-    def vacuous(budget: int) -> bool:
+    def informs(budget: int) -> bool:
         bounds = bounds_for(policy, bandit, budget, forms=[form])
-        return not any(bound.kind == "probability" and not bound.vacuous for bound in bounds)
+        return any(bound.kind == "probability" and not bound.vacuous for bound in bounds)
 
-    low, high = 1, 2
-    while vacuous(high):
-        low, high = high, 2 * high
-        if low > most:
+    high = 2
+    while not informs(high):
+        high *= 2
+        if high > 2 * most:
             return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if vacuous(middle) else (low, middle)
-    return high if high <= most else None
+    budget = high // 2 + 1 + bisect_left(range(high // 2 + 1, high), True, key=informs)
+    return budget if budget <= most else None
