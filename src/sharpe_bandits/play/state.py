@@ -171,12 +171,9 @@ def forget(sums, recent, t, window, discount):
     """
     arms = sums.pulls.size
     if discount < 1.0:
-        for i in range(arms):
-            sums.pulls[i] *= discount
-            sums.sum1[i] *= discount
-            sums.sum2[i] *= discount
-            sums.sum3[i] *= discount
-            sums.sum4[i] *= discount
+        for total in sums[:ANCHOR]:
+            for i in range(arms):
+                total[i] *= discount
         if t % RECENTRE == 0:
             for i in range(arms):
                 recentre(sums, i)
@@ -190,7 +187,8 @@ def forget(sums, recent, t, window, discount):
         if place == 0:  # recompute the sums once per window, so that rounding errors cannot accumulate
             for i in range(arms):
                 shift = recentre(sums, i)
-                sums.pulls[i], sums.sum1[i], sums.sum2[i], sums.sum3[i], sums.sum4[i] = 0.0, 0.0, 0.0, 0.0, 0.0
+                for total in sums[:ANCHOR]:
+                    total[i] = 0.0
                 for p in range(window):
                     if recent[p, i] == recent[p, i]:
                         recent[p, i] -= shift
