@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .._support.validation import is_number, is_whole
 from ..errors import InvalidInputError, shown, unknown
-from .sources import MISSING_WORDS, Source, plain_values
+from .sources import MISSING_WORDS, Source, objects
 
 _UNIT = "datetime64[us]"
 #: Range of accepted dates: years of at most four digits.
@@ -33,9 +34,6 @@ NUMBERS = {
 #: Maximum number of dates that are examined to infer their format and order.
 _LOOKED_AT = 200
 
-#: Text that is parsed without examining dates one by one.
-_ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2}(\.\d{1,6})?)?$"
-
 
 def column_of(source: Source, date: str | None, form: str | None = None) -> int | None:
     """Position of the date column: the named one; otherwise the index, or the first column, if it holds dates.
@@ -54,6 +52,30 @@ def column_of(source: Source, date: str | None, form: str | None = None) -> int 
     return first if form is not None or holds_dates(source.columns[first]) else None
 
 
+def joined(source: Source, date: Sequence[str]) -> Source:
+    """The table with columns of dates and times of day, or of year, month and day, joined under the first name."""
+    for name in date:
+        if name not in source.names:
+            raise unknown("column", name, source.names)
+    parts = [source.columns[source.names.index(name)] for name in date]
+    if len(date) in (2, 3) and all(str(cell).isdecimal() for part in parts for cell in part[:50]):
+        cells: list[Any] = ["-".join(str(number).zfill(2) for number in row) for row in zip(*parts, strict=True)]
+    elif len(date) != 2 or len(set(date)) != 2:
+        raise InvalidInputError(
+            "date must be a column, two columns of dates and times of day, or those of year, month and day, got "
+            f"{shown(date)}"
+        )
+    else:
+        cells = [
+            None if absent(day) or absent(time) else f"{day if isinstance(day, str) else str(day)[:10]} {time}"
+            for day, time in zip(*parts, strict=True)
+        ]
+    places = [k for k, name in enumerate(source.names) if name not in date[1:]]
+    columns = [objects(cells) if source.names[k] == date[0] else source.columns[k] for k in places]
+    index = None if source.index is None or source.names[source.index] in date[1:] else places.index(source.index)
+    return replace(source, names=[source.names[k] for k in places], columns=columns, index=index)
+
+
 def check_form(form: Any) -> str | None:
     """``form`` if it is a valid date format: None, a format of text (``%d/%m/%Y``), or a unit of numbers."""
     if form is None or (isinstance(form, str) and (form in NUMBERS or "%" in form)):
@@ -64,14 +86,13 @@ def check_form(form: Any) -> str | None:
     )
 
 
-def some_of(column: Any) -> list[Any]:
+def some_of(column: np.ndarray) -> list[Any]:
     """The values of a column that are not missing; only those of evenly spaced rows if the column is long."""
     rows = np.unique(np.linspace(0, max(len(column) - 1, 0), min(len(column), _LOOKED_AT)).astype(int))
-    cells = plain_values(column.take(rows)) if hasattr(column, "take") else [column[row] for row in rows]
-    return [cell for cell in cells if not absent(cell)]
+    return [cell for cell in column[rows] if not absent(cell)]
 
 
-def forms_of(column: Any) -> list[str]:
+def forms_of(column: np.ndarray) -> list[str]:
     """The formats that fit most dates of a text column, or of a sample if it is long: all but a total, or a remark."""
     texts = some_of(column)
     fits = {form: sum(as_datetime(text, form) is not None for text in texts) for form in FORMS}
@@ -79,7 +100,7 @@ def forms_of(column: Any) -> list[str]:
     return [form for form, number in fits.items() if number == most >= max(0.9 * len(texts), 1)]
 
 
-def remedy(column: Any) -> str | None:
+def remedy(column: np.ndarray) -> str | None:
     forms = forms_of(column)
     if not forms:
         return None
@@ -92,19 +113,21 @@ def remedy(column: Any) -> str | None:
 
 
 def read(
-    name: str, column: Any, place: Callable[[int], str], form: str | None = None
+    name: str, column: np.ndarray, place: Callable[[int], str], form: str | None = None
 ) -> tuple[np.ndarray, list[str | None]]:
     """Dates (NaT if missing), in UTC if they have a time zone, and the zone of each (None without one)."""
-    import pyarrow as pa
-
-    if form is None and isinstance(column, pa.Array) and pa.types.is_temporal(column.type):
-        return _read_arrow(name, column, place)
-    iso = _iso_dates(column) if form is None else None
-    if iso is not None:
-        return iso, [None] * len(iso)
+    if form is None and column.dtype.kind == "M":
+        seconds = column.astype("datetime64[s]")  # which does not overflow for any unit
+        outside = (seconds < _FIRST) | (seconds > _LAST)
+        if outside.any():
+            row = int(outside.argmax())
+            raise InvalidInputError(
+                f"column {shown(name)}, {place(row)}: a date must lie in the years 1 to 9999; correct it"
+            )
+        return column.astype(f"datetime64[{'ns' if column.dtype == 'datetime64[ns]' else 'us'}]"), [None] * len(column)
     values = np.full(len(column), np.datetime64("NaT"), _UNIT)
     zones: list[str | None] = [None] * len(column)
-    for row, cell in enumerate(plain_values(column)):
+    for row, cell in enumerate(column):
         if absent(cell):
             continue
         moment = as_datetime(cell, form)
@@ -119,41 +142,6 @@ def read(
             )
         values[row], zones[row] = moment
     return values, zones
-
-
-def _read_arrow(name: str, column: Any, place: Callable[[int], str]) -> tuple[np.ndarray, list[str | None]]:
-    import pyarrow as pa
-
-    if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
-        raise InvalidInputError(f"column {shown(name)} holds times of type {column.type}, which are not dates")
-    zone = getattr(column.type, "tz", None)
-    unit = "ns" if getattr(column.type, "unit", "") == "ns" else "us"
-    # in seconds first, which do not overflow for any type
-    seconds = column.cast(pa.timestamp("s", zone), safe=False).to_numpy(zero_copy_only=False)
-    outside = (seconds < _FIRST) | (seconds > _LAST)
-    if outside.any():
-        row = int(outside.argmax())
-        raise InvalidInputError(
-            f"column {shown(name)}, {place(row)}: a date must lie in the years 1 to 9999; correct it"
-        )
-    values = column.cast(pa.timestamp(unit, zone), safe=False).to_numpy(zero_copy_only=False)
-    return values.astype(f"datetime64[{unit}]"), [zone] * len(values)
-
-
-def _iso_dates(column: Any) -> np.ndarray | None:
-    """Dates of a text column that holds ISO dates throughout, with or without times, all at once; None otherwise."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not isinstance(column, pa.Array) or column.type not in (pa.string(), pa.large_string()):
-        return None
-    try:
-        if not pc.all(pc.match_substring_regex(column, _ISO), min_count=0).as_py():
-            return None
-        values = np.asarray(column.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False)).astype(_UNIT)
-    except pa.ArrowInvalid:  # such as 30 February; the caller reports where it is
-        return None
-    return None if (values < _FIRST).any() else values
 
 
 def local(dates: np.ndarray, zones: Sequence[str | None]) -> np.ndarray | None:
@@ -191,21 +179,13 @@ def in_words(date: Any) -> str:
     return text.removesuffix("T00:00:00")
 
 
-def holds_dates(column: Any) -> bool:
-    """Whether the first value of a column is a date; digits alone may be a price."""
-    import pyarrow as pa
-
-    if isinstance(column, pa.Array):
-        if pa.types.is_temporal(column.type):
-            return True
-        if pa.types.is_primitive(column.type) or pa.types.is_null(column.type):  # numbers and booleans
-            return False
-        column = plain_values(column.drop_null()[:1])
+def holds_dates(column: np.ndarray) -> bool:
+    """Whether the first value of a column is a date."""
     first = next((cell for cell in column if not absent(cell)), None)
     # Digits alone may be a price, or a date such as 20200131: such a column has to be named.
     if isinstance(first, str) and first.strip().isdigit():
         return False
-    return not is_number(first) and as_datetime(first) is not None
+    return column.dtype.kind == "M" or (not is_number(first) and as_datetime(first) is not None)
 
 
 def as_datetime(cell: Any, form: str | None = None) -> tuple[np.datetime64, str | None] | None:

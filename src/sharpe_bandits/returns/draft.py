@@ -113,7 +113,7 @@ def drafted(
     draft = Draft(names, np.empty((len(names), length)).T, moments, zones, np.arange(length), source.place, notes)
     for number, position in enumerate(places):
         try:
-            draft.values[:, number] = _numbers(draft, number, source.columns[position], source.text, written)
+            draft.values[:, number] = _numbers(draft, number, source.columns[position], written)
         except InvalidInputError as error:
             hint = _field_below(source) or _names_further_down(source, ";", 0)
             message = str(error)
@@ -128,7 +128,7 @@ def drafted(
 
 def _holds_numbers(draft: Draft, source: sources.Source, position: int, written: notation.Notation) -> bool:
     try:
-        _numbers(draft, 0, source.columns[position], source.text, written)
+        _numbers(draft, 0, source.columns[position], written)
     except InvalidInputError:
         return False
     return True
@@ -136,15 +136,11 @@ def _holds_numbers(draft: Draft, source: sources.Source, position: int, written:
 
 def _begins_with_a_number(source: sources.Source, position: int) -> bool:
     cells = dates_of.some_of(source.columns[position])
-    return bool(cells) and _number(cells[0], source.text) is not None
+    return bool(cells) and _number(cells[0], notation.Notation()) is not None
 
 
 def _texts(column: Any) -> list[str]:
-    """A sample of a column of text, stripped; empty for numbers."""
-    import pyarrow as pa
-
-    if isinstance(column, pa.Array) and pa.types.is_primitive(column.type):
-        return []
+    """A sample of a column of text, stripped."""
     return [cell.strip() for cell in dates_of.some_of(column) if isinstance(cell, str)]
 
 
@@ -177,7 +173,7 @@ def _refuse_long_form(source: sources.Source, dated: int | None) -> None:
         cells = _texts(source.columns[k]) if k != dated else []
         if len(cells) <= 8 or 4 * len(set(cells)) > len(cells) or not all(map(_is_name, set(cells))):
             continue
-        dates = [] if dated is None else list(map(shown, sources.plain_values(source.columns[dated])))
+        dates = [] if dated is None else list(map(shown, source.columns[dated]))
         if 2 * len(set(dates)) > len(dates):
             return  # a row per date, beside some text
         others = zip(source.names, source.columns, strict=True) if dated is None else ()
@@ -229,7 +225,7 @@ def _names_further_down(source: sources.Source, sign: str, first: int) -> str:
 
 
 def _cells(source: sources.Source, row: int) -> list[Any]:
-    return [sources.plain_values(column[row : row + 1])[0] for column in source.columns]
+    return [column[row] for column in source.columns]
 
 
 def _is_name(cell: Any) -> bool:
@@ -260,39 +256,32 @@ def _refuse_data_as_names(source: sources.Source) -> None:
 
 
 def _is_datum(name: str) -> bool:
-    number = _number(name, True)
+    number = notation.Notation().number(name)
     return dates_of.as_datetime(name) is not None or (number is not None and math.isfinite(number))
 
 
-def _numbers(draft: Draft, number: int, column: Any, text: bool, written: notation.Notation) -> np.ndarray:
+def _numbers(draft: Draft, number: int, column: np.ndarray, written: notation.Notation) -> np.ndarray:
     """A column as floats, NaN where a value is missing."""
-    import pyarrow as pa
-
-    if isinstance(column, pa.Array):
-        kind = column.type
-        numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-        if numeric or pa.types.is_null(kind) or (text and written.plain):
-            try:
-                return np.asarray(column.cast(pa.float64(), safe=not numeric).to_numpy(zero_copy_only=False), float)
-            except pa.ArrowException:
-                pass  # located one by one below
-    cells = [None if dates_of.absent(cell) else cell for cell in sources.plain_values(column)]
-    if not written.plain and all(cell is None or isinstance(cell, str) for cell in cells):
-        values, bad = written.numbers(pa.array(cells, pa.large_string()))
-    else:
-        numbers = [np.nan if cell is None else _number(cell, text or written.plain) for cell in cells]
-        bad = next((row for row, value in enumerate(numbers) if value is None), None)
-        values = np.array(numbers, float)
+    if column.dtype.kind in "iuf":
+        return column.astype(float)
+    cells = [None if dates_of.absent(cell) else cell for cell in column]
+    numbers = [np.nan if cell is None else _number(cell, written) for cell in cells]
+    bad = next((row for row, value in enumerate(numbers) if value is None), None)
+    if bad is None and written.percent:
+        signs = ["%" in str(cell) for cell in cells if cell is not None]
+        odd = 2 * sum(signs) < len(signs)  # most values decide whether there is a sign
+        bad = next((row for row, cell in enumerate(cells) if cell is not None and ("%" in str(cell)) == odd), None)
     if bad is not None:
         raise InvalidInputError(
             f"{draft.where(bad, number)}: {shown(cells[bad])} {_why(draft, number, cells[bad], cells, written)}"
         )
-    return values
+    return np.array(numbers, float)
 
 
-def _number(cell: Any, text: bool) -> float | None:
-    # Python itself would accept 1_000
-    if is_number(cell) or isinstance(cell, Decimal) or (text and isinstance(cell, str) and "_" not in cell):
+def _number(cell: Any, written: notation.Notation) -> float | None:
+    if isinstance(cell, str):
+        return written.number(cell)
+    if is_number(cell) or isinstance(cell, Decimal):
         try:
             return float(cell)
         except Exception:  # third-party number types may raise anything
@@ -311,7 +300,7 @@ def _why(draft: Draft, number: int, cell: Any, column: list[Any], written: notat
     if not isinstance(cell, str):
         return f"is not a number; correct it{_SELECT}"
     if not dated and _LIKE_A_DATE.match(cell.strip()):
-        form = dates_of.remedy(column)
+        form = dates_of.remedy(sources.objects(column))
         read = f"pass date={shown(name)} and {form}" if form else "write it as 2020-01-31"
         return f"is not a number; if it is a date, {read}: formats are not guessed"
     signs = ["%" in str(other) for other in column if other is not None]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from functools import cached_property
 
 from ..errors import InvalidInputError, shown
 
@@ -41,38 +39,34 @@ class Notation:
         if not isinstance(self.currency, str) or re.search(r"[\d.,%+-]", self.currency):
             raise InvalidInputError(f"currency must be a symbol such as '€' or 'USD', got {shown(self.currency)}")
 
-    @property
+    @cached_property
     def plain(self) -> bool:
         """Whether numbers are written as Python writes them."""
         return self == Notation()
 
-    @property
+    @cached_property
     def form(self) -> str:
-        """Regular expression that matches a number, for Arrow."""
+        """Regular expression that matches a number."""
         group, point, money = (re.escape(sign) for sign in (self.thousands, self.decimal, self.currency))
         groups = rf"\d{{1,3}}({group}\d{{3}})+|" if group else ""
         sign = f"({money})?" if money else ""
         end = r"\s?%?" if self.percent else ""
         return rf"^[-+]?{sign}\s?[-+]?(({groups}\d+)({point}\d*)?|{point}\d+)([eE][-+]?\d+)?\s?{sign}{end}$"
 
-    def numbers(self, text: Any) -> tuple[np.ndarray, int | None]:
-        """Text (an Arrow array, null where a value is missing) as floats; and the first invalid row, if any."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
+    def number(self, text: str) -> float | None:
+        """Text as a float; None if it is not a number in this notation."""
+        if self.plain:
+            try:
+                return None if "_" in text else float(text)  # Python itself would accept 1_000
+            except ValueError:
+                return None
         for blank in _BLANKS:
-            text = pc.replace_substring(text, blank, " ")
-        bad = np.flatnonzero(~np.asarray(pc.match_substring_regex(text, self.form).fill_null(True)))
-        if self.percent:
-            there, signs = np.asarray(text.is_valid()), np.asarray(pc.match_substring(text, "%").fill_null(False))
-            if signs.any() and (there & ~signs).any():
-                bad = np.flatnonzero(signs if 2 * signs.sum() < there.sum() else there & ~signs)
-        if len(bad):
-            return np.empty(0), int(bad[0])
-        for sign in (self.currency, self.thousands, " ", "%"):
-            text = pc.replace_substring(text, sign, "") if sign else text
-        plain = pc.replace_substring(text, self.decimal, ".")
-        return np.asarray(plain.cast(pa.float64()).to_numpy(zero_copy_only=False), float), None
+            text = text.replace(blank, " ")
+        if not re.match(self.form, text):
+            return None
+        for sign in filter(None, (self.currency, self.thousands, " ", "%")):
+            text = text.replace(sign, "")
+        return float(text.replace(self.decimal, "."))
 
 
 def remedy(text: str) -> str | None:

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import codecs
 import csv
-import datetime
 import io
-import itertools
 import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,18 +23,16 @@ from .._support.validation import whole
 from ..errors import InvalidInputError, SharpeBanditsError, listed, require, shown, unknown
 
 #: Text that stands for a missing value in a CSV file.
-MISSING_WORDS = (
+MISSING_WORDS = {
     "", "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "-NaN", "-nan", "NULL", "Null", "null", "None", "none", "<NA>",
     "#N/A", "#N/A N/A", "#NA", "NaT", ".", "-", "--", "–", "—", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
-)  # fmt: skip
+}  # fmt: skip
 #: Number of lines of a file that are examined to find where its table begins.
 _BEGINNING = 100
-#: A number of a text file that is neither digits only, which may be a date, nor in need of options.
-_FRACTION = re.compile(r"-?\d*\.\d+([eE][-+]?\d+)?")
 #: Usual names of the field of prices in a table with several fields per asset, the most likely first.
 FIELDS = ("Adj Close", "Close", "PX_LAST", "PX_CLOSE", "close")
 #: Accountants write negative numbers so.
-_IN_PARENTHESES = r"^\(([$€£¥]?\s?\d[\d.,' ]*\s?%?)\)$"
+_IN_PARENTHESES = re.compile(r"\(([$€£¥]?\s?\d[\d.,' ]*\s?%?)\)")
 _CSV = (".csv", ".txt", ".tsv", ".gz", ".bz2", ".zst")
 _PARQUET = (".parquet", ".pq")
 _SPREADSHEET = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -44,10 +40,7 @@ _SPREADSHEET = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 @dataclass(frozen=True)
 class Layout:
-    """How a table is laid out, as far as that cannot be inferred: options of :func:`read_returns`.
-
-    ``plain_numbers``: whether numbers of a text file are written as Python writes them.
-    """
+    """How a table is laid out, as far as that cannot be inferred: options of :func:`read_returns`."""
 
     separator: str = ","
     encoding: str = "utf-8"
@@ -55,7 +48,6 @@ class Layout:
     sheet: str | None = None
     field: str | None = None
     pivot: Sequence[str] | None = None
-    plain_numbers: bool = True
 
     def __post_init__(self) -> None:
         sign = self.separator
@@ -79,13 +71,13 @@ class Layout:
 class Source:
     """A table as found.
 
-    Columns are Arrow arrays, or lists if values have several types. ``place`` names a row counted from 0: ``"line 2"``.
-    ``index`` is the position of a frame's index among the columns, ``text`` says whether columns hold the text of a
-    file, ``skipped`` is the number of rows above the header, None if rows cannot be skipped.
+    Columns are arrays of numbers or of dates without time zones, and of Python objects otherwise. ``place`` names a row
+    counted from 0: ``"line 2"``. ``index`` is the position of a frame's index among the columns, ``text`` says whether
+    columns hold the text of a file, ``skipped`` is the number of rows above the header, None if rows cannot be skipped.
     """
 
     names: list[str]
-    columns: list[Any]
+    columns: list[np.ndarray]
     place: Callable[[int], str]
     index: int | None = None
     text: bool = False
@@ -118,9 +110,9 @@ def _without_leftovers(source: Source) -> Source:
         return source
     places = []
     for k, (name, column) in enumerate(zip(source.names, source.columns, strict=True)):
-        cells = plain_values(column[:50])
+        cells = column[:50].tolist()
         counts = [str(n) for n in range(len(cells))], [str(n + 1) for n in range(len(cells))]
-        empty = all(cell in MISSING_WORDS or cell is None for cell in plain_values(column)) if not name else False
+        empty = all(cell in MISSING_WORDS or cell is None for cell in column) if not name else False
         if name or not (empty or (k == 0 and len(cells) > 1 and list(map(str, cells)) in counts)):
             places.append(k)
     return replace(source, names=[source.names[k] for k in places], columns=[source.columns[k] for k in places])
@@ -153,12 +145,9 @@ def brief(error: Exception) -> str:
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 
-def plain_values(column: Any) -> list[Any]:
-    """The values of a column as Python objects, or as Arrow scalars if Python cannot represent one of them."""
-    try:
-        return column.to_pylist() if hasattr(column, "to_pylist") else column
-    except Exception:
-        return list(column)
+def objects(values: Collection[Any]) -> np.ndarray:
+    """Values as an array of Python objects, lists among them too."""
+    return np.fromiter(values, object, len(values))
 
 
 def rows(number: int) -> Callable[[int], str]:
@@ -179,9 +168,7 @@ def _array(source: Any, names: Sequence[str] | None) -> Source:
 
 
 def _columns(columns: Iterable[tuple[Any, Any]]) -> Source:
-    """Columns by name: Arrow or NumPy arrays, or lists."""
-    import pyarrow as pa
-
+    """Columns by name: arrays or lists."""
     names, arrays = [], []
     for name, column in columns:
         if isinstance(column, str) or not hasattr(column, "__len__"):
@@ -189,38 +176,32 @@ def _columns(columns: Iterable[tuple[Any, Any]]) -> Source:
                 f"column {shown(str(name))} must be a list or an array of values, got {shown(column)}"
             )
         names.append(str(name))
-        if isinstance(column, (pa.Array, pa.ChunkedArray)):
-            arrays.append(_whole(column))
-            continue
-        try:
-            numeric = isinstance(column, np.ndarray) and column.dtype.kind in "iufM" and not np.ma.is_masked(column)
-            arrays.append(pa.array(column) if numeric else column.tolist())
-        except (pa.ArrowException, AttributeError):  # extended precision, months, bytes in another order; a list
-            arrays.append(list(column))
+        numeric = isinstance(column, np.ndarray) and column.dtype.kind in "iufM" and not np.ma.is_masked(column)
+        if hasattr(column, "to_pylist"):
+            arrays.append(_arrow_column(column))
+        else:
+            arrays.append(column if numeric else objects(column.tolist() if hasattr(column, "tolist") else column))
     return Source(names, arrays, rows(len(arrays[0]) if arrays else 0))
 
 
 def _arrow(table: Any) -> Source:
-    names, columns = list(table.column_names), [_whole(column) for column in table.columns]
+    names, columns = list(table.column_names), [_arrow_column(column) for column in table.columns]
     stored = [name for name in (table.schema.pandas_metadata or {}).get("index_columns", []) if name in names]
     # pandas keeps the index of a frame as a column of the file
     return Source(names, columns, rows(table.num_rows), names.index(stored[0]) if len(stored) == 1 else None)
 
 
-def _whole(column: Any) -> Any:
-    """A column in one chunk and of a plain type; a list of its values if there is no such type."""
-    import pyarrow as pa
+def _arrow_column(column: Any) -> np.ndarray:
+    from pyarrow import types
 
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(whole, pa.ChunkedArray):  # of an empty column
-        whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
-    if isinstance(whole.type, pa.BaseExtensionType):
-        whole = whole.storage
-    if pa.types.is_dictionary(whole.type):
-        whole = whole.dictionary_decode()
-    # Arrow has hardly any functions for views
-    odd = pa.types.is_nested(whole.type) or pa.types.is_run_end_encoded(whole.type) or "_view" in str(whole.type)
-    return plain_values(whole) if odd else whole
+    kind = column.type
+    dates = types.is_date(kind) or (types.is_timestamp(kind) and kind.tz is None)
+    if dates or types.is_integer(kind) or types.is_floating(kind):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    try:
+        return objects(column.to_pylist())
+    except (ValueError, OverflowError):  # a date beyond the calendar of Python; it is named when it is read
+        return objects(list(column))
 
 
 def _pandas(source: Any, field: str | None) -> Source:
@@ -271,15 +252,14 @@ def _of_field(labels: Sequence[tuple[str, ...]], field: str | None) -> tuple[lis
     return places, [labels[k][1 - level] for k in places]
 
 
-def _pandas_column(column: Any) -> Any:
+def _pandas_column(column: Any) -> np.ndarray:
     import pandas as pd
-    import pyarrow as pa
 
-    if isinstance(column.dtype, pd.PeriodDtype):  # Arrow would convert a period to its ordinal number
+    if isinstance(column.dtype, pd.PeriodDtype):
         column = column.dt.to_timestamp()
-    if column.dtype == object:
-        return list(column)
-    return _whole(pa.array(column, from_pandas=True))
+    if column.dtype.kind in "iuf":
+        return np.asarray(column.to_numpy(float, na_value=np.nan))
+    return np.asarray(column.to_numpy()) if column.dtype.kind == "M" else objects(column)
 
 
 def _file(path: Path, layout: Layout) -> Source:
@@ -319,7 +299,7 @@ def _by_field(source: Source, field: str | None) -> Source:
     """
     if field is None:
         return source
-    firsts = [plain_values(column[:2]) for column in source.columns]
+    firsts = [column[:2].tolist() for column in source.columns]
     lines = 2 if all(len(pair) > 1 and pair[1] in (None, "") for pair in firsts[1:]) else 1
     above: list[str] = []
     for name in source.names:
@@ -328,7 +308,9 @@ def _by_field(source: Source, field: str | None) -> Source:
     places, names = _of_field(labels, field)
     columns = [source.columns[k][lines:] for k in (0, *(place + 1 for place in places))]
     first = source.names[0] or str(firsts[0][0] or "")
-    return Source([first, *names], columns, lambda row: source.place(row + lines), source.index, source.text)
+    return replace(
+        source, names=[first, *names], columns=columns, place=lambda row: source.place(row + lines), skipped=None
+    )
 
 
 def _spreadsheet(path: Path, layout: Layout) -> Source:
@@ -357,7 +339,7 @@ def _spreadsheet(path: Path, layout: Layout) -> Source:
         raise InvalidInputError(f"{str(path)!r} has nothing after its first {layout.skip_rows} rows")
     width = max(k + 1 for line in cells for k, cell in enumerate(line) if cell is not None)
     names = ["" if cell is None else str(cell).strip() for cell in cells[0][:width]]
-    columns = [[line[k] for line in cells[1:]] for k in range(width)]
+    columns = [objects([line[k] for line in cells[1:]]) for k in range(width)]
     return Source(
         names, columns, lambda row: f"row {row + 2 + layout.skip_rows} of the sheet", skipped=layout.skip_rows
     )
@@ -379,78 +361,27 @@ def _parquet(path: Path, field: str | None) -> Source:
     return _arrow(table)
 
 
-def joined_dates(source: Source, date: Sequence[str]) -> Source:
-    """The table with columns of dates and times of day, or of year, month and day, joined under the first name."""
-    for name in date:
-        if name not in source.names:
-            raise unknown("column", name, source.names)
-    parts = [plain_values(source.columns[source.names.index(name)]) for name in date]
-    if len(date) in (2, 3) and all(str(cell).isdecimal() for part in parts for cell in part[:50]):
-        joined: list[Any] = ["-".join(f"{int(n):02}" for n in row) for row in zip(*parts, strict=True)]
-    elif len(date) != 2 or len(set(date)) != 2:
-        raise InvalidInputError(
-            "date must be a column, two columns of dates and times of day, or those of year, month and day, got "
-            f"{shown(date)}"
-        )
-    else:
-        day = [d.date() if isinstance(d, datetime.datetime) else d for d in parts[0]]
-        joined = [None if d is None or t is None else f"{d} {t}" for d, t in zip(day, parts[1], strict=True)]
-    places = [k for k, name in enumerate(source.names) if name not in date[1:]]
-    columns = [joined if source.names[k] == date[0] else source.columns[k] for k in places]
-    index = None if source.index is None or source.names[source.index] in date[1:] else places.index(source.index)
-    return replace(source, names=[source.names[k] for k in places], columns=columns, index=index)
-
-
 def _csv(path: Path, layout: Layout) -> Source:
-    """Every column as text, unless its first value has a fraction: other types could fail further down."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow
-
-    records = ((line, cells) for line, cells in _records(path, layout) if cells)
-    line, header = next(records, (0, []))
-    names, first = [name.strip() for name in header], next(records, (0, []))[1]
-    if not names:
+    records = list(_records(path, layout))
+    header = next((k for k, (_, cells) in enumerate(records) if cells), None)
+    if header is None:
         raise InvalidInputError(f"{str(path)!r} has no lines")
-    alone = len(names) == 1  # an empty line is then a missing value
-    if alone:
-        _check_separator(path, layout, names[0], first)
-    unique, text = [f"f{k}" for k in range(len(names))], dict.fromkeys(range(len(names)), pa.large_string())
-    numeric = {k: pa.float64() for k, cell in enumerate(first[: len(names)]) if _FRACTION.fullmatch(cell)}
-    if not layout.plain_numbers or layout.field is not None or layout.pivot is not None:
-        numeric = {}
-    # a line must fit into a block; lines of data are rarely many times as long as the header
-    skip, size = line + "".join(header).count("\n"), max(2**20, 64 * sum(map(len, header)))
-    reading = arrow.ReadOptions(column_names=unique, skip_rows=skip, encoding=layout.encoding, block_size=size)
-    parsing = arrow.ParseOptions(delimiter=layout.separator, newlines_in_values=True, ignore_empty_lines=not alone)
-    for types in (text | numeric, text):  # text is needed to name what is not a number
-        converting = arrow.ConvertOptions(
-            column_types={f"f{k}": kind for k, kind in types.items()}, null_values=MISSING_WORDS
-        )
-        try:
-            table = arrow.read_csv(path, reading, parsing, converting).combine_chunks()
-            break
-        except (ValueError, OSError) as error:  # from Arrow, or from the decoder
-            problem = brief(error)
-    else:
-        for line, cells in _records(path, layout):
-            if cells and len(cells) != len(names):
-                raise InvalidInputError(
-                    f"line {line} of {str(path)!r} has {len(cells)} value{'s' * (len(cells) > 1)}, but the header has "
-                    f"{len(names)} name{'s' * (len(names) > 1)}{_ragged(path, layout, cells, len(names))}"
-                )
-        raise InvalidInputError(f"{str(path)!r} cannot be read as CSV ({problem})")
-
-    def place(row: int) -> str:
-        lines = (number for number, cells in _records(path, layout) if number > line and (cells or alone))
-        return f"line {next(itertools.islice(lines, row, None))}"
-
-    columns = [_trimmed(_whole(column)) for column in table.columns]
-    if alone:  # empty lines at the end of the file are not missing values
-        held = len(columns[0])
-        while held and not columns[0][held - 1].is_valid:
-            held -= 1
-        columns = [columns[0][:held]]
-    return Source(names, columns, place, text=True, skipped=layout.skip_rows)
+    names, body = [name.strip() for name in records[header][1]], records[header + 1 :]
+    if len(names) == 1:  # an empty line is then a missing value, unless it is at the end
+        _check_separator(path, layout, names[0], next((cells for _, cells in body if cells), []))
+        body = [(line, cells or [""]) for line, cells in body]
+        while body and len(body[-1][1]) == 1 and _cleaned(body[-1][1][0]) is None:
+            body.pop()
+    body = [(line, cells) for line, cells in body if cells]
+    for line, cells in body:
+        if len(cells) != len(names):
+            start = [record for record in records[header:] if record[1]][:_BEGINNING]
+            raise InvalidInputError(
+                f"line {line} of {str(path)!r} has {len(cells)} value{'s' * (len(cells) > 1)}, but the header has "
+                f"{len(names)} name{'s' * (len(names) > 1)}{_ragged(start, layout, cells, len(names))}"
+            )
+    columns = [objects([_cleaned(cells[k]) for _, cells in body]) for k in range(len(names))]
+    return Source(names, columns, lambda row: f"line {body[row][0]}", text=True, skipped=layout.skip_rows)
 
 
 def _check_separator(path: Path, layout: Layout, name: str, following: list[str]) -> None:
@@ -466,36 +397,26 @@ def _check_separator(path: Path, layout: Layout, name: str, following: list[str]
     raise InvalidInputError(f"the only column of {str(path)!r} is called {shown(name)}; is it separated {how}")
 
 
-def _ragged(path: Path, layout: Layout, cells: list[str], width: int) -> str:
-    """The remedy for a line with another number of values than the header."""
+def _ragged(start: list[tuple[int, list[str]]], layout: Layout, cells: list[str], width: int) -> str:
+    """The remedy for a line with another number of values than the header, given the first lines with their numbers."""
     sign = next((sign for sign in ";\t|" if sign != layout.separator and sign in "".join(cells)), None)
     if sign is not None:
         return f"; is it separated by {sign!r}? Pass separator={sign!r}"
-    begin = _first_of_most(path, layout) - 1
+    most, _ = Counter(len(values) for _, values in start).most_common(1)[0]
+    wide = [(line, values) for line, values in start if len(values) == most]
+    # if possible, a line without empty values after the first
+    begin = next((line for line, values in wide if all(value.strip() for value in values[1:])), wide[0][0]) - 1
     if begin != layout.skip_rows and (len(cells) > width or begin > 1):  # a shorter line 2 rather lacks a value
         return f"; if the table begins in line {begin + 1}, pass skip_rows={begin}"
     return "; delete it if it is not part of the table"
 
 
-def _first_of_most(path: Path, layout: Layout) -> int:
-    """The first line with the most common number of values; if possible, one without empty values after the first."""
-    start = list(itertools.islice(((line, cells) for line, cells in _records(path, layout) if cells), _BEGINNING))
-    width, _ = Counter(len(cells) for _, cells in start).most_common(1)[0]
-    wide = [(line, cells) for line, cells in start if len(cells) == width]
-    return next((line for line, cells in wide if all(cell.strip() for cell in cells[1:])), wide[0][0])
-
-
-def _trimmed(column: Any) -> Any:
-    """Text without blanks around it; null if it stands for a missing value."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_large_string(column.type):
-        return column
-    cells = pc.utf8_trim_whitespace(pc.replace_substring(column, "\u2212", "-"))  # the sign of typesetters
-    cells = pc.replace_substring_regex(cells, _IN_PARENTHESES, r"-\1")
-    missing = pc.is_in(cells, value_set=pa.array(MISSING_WORDS, pa.large_string()))
-    return pc.if_else(missing, pa.scalar(None, pa.large_string()), cells)
+def _cleaned(cell: str) -> str | None:
+    """Text without blanks around it; None if it stands for a missing value."""
+    text = cell.strip().replace("\u2212", "-")  # the sign of typesetters
+    if text in MISSING_WORDS:
+        return None
+    return _IN_PARENTHESES.sub(r"-\1", text) if text[0] == "(" else text
 
 
 def _records(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:

@@ -308,10 +308,10 @@ def read_returns(
             "give risk_free_series= or benchmark=, not both: returns are evaluated against one of them"
         )
     style = notation.Notation(decimal, thousands, currency, scale == 0.01)
-    layout = sources.Layout(separator, encoding, skip_rows, sheet, field, pivot, style.plain)
+    layout = sources.Layout(separator, encoding, skip_rows, sheet, field, pivot)
     table = sources.find(source, names, layout)
     if isinstance(date, (list, tuple)):
-        table = sources.joined_dates(table, date) if len(date) != 1 else table
+        table = dates_of.joined(table, date) if len(date) != 1 else table
         date = date[0]
     dated: Any = date
     dated_at = dates_of.column_of(table, dated, date_format)
@@ -462,8 +462,6 @@ def _pivoted(
 
     Without dates, rows stay as they are, with a value in one column each.
     """
-    import pyarrow as pa
-
     if layout.pivot is None:
         return source
     for name in layout.pivot:
@@ -471,31 +469,27 @@ def _pivoted(
             raise unknown("column", name, source.names)
     if dated is None:
         _refuse_unread_dates(source, layout.pivot)
-    assets, numbers = (sources.plain_values(source.columns[source.names.index(name)]) for name in layout.pivot)
-    dates: Sequence[Any] = range(len(assets)) if dated is None else sources.plain_values(source.columns[dated])
-    begins: dict[Any, int] = {}
-    for at, date in enumerate(dates):
-        begins.setdefault(date, at)
-    row_of, origin = {date: row for row, date in enumerate(begins)}, list(begins.values())
-    cells: dict[tuple[str, int], int] = {}
+    assets, numbers = (source.columns[source.names.index(name)] for name in layout.pivot)
+    begins: dict[Any, int] = {}  # the first row of each date
+    cells: dict[tuple[str, Any], int] = {}
+    dates = np.arange(len(assets)) if dated is None else source.columns[dated]
     for at, (date, asset) in enumerate(zip(dates, assets, strict=True)):
-        if asset is None:
+        if dates_of.absent(asset):
             raise InvalidInputError(f"column {layout.pivot[0]!r}, {source.place(at)} has no asset name; correct it")
-        before = cells.setdefault((str(asset), row_of[date]), at)
+        begins.setdefault(date, at)
+        before = cells.setdefault((str(asset), date), at)
         if before != at and duplicates == "error":
             raise InvalidInputError(
                 f"{source.place(before)} and {source.place(at)} have the same date and {layout.pivot[0]}, "
                 f"{str(asset)!r}; pass duplicates='first' or duplicates='last'"
             )
         if duplicates == "last":
-            cells[str(asset), row_of[date]] = at
-    wide: dict[str, list[Any]] = {str(asset): [None] * len(row_of) for asset in assets}
-    for (name, row), at in cells.items():
-        wide[name][row] = numbers[at]
-    columns = [pa.array(values, pa.large_string()) if source.text else values for values in wide.values()]
+            cells[str(asset), date] = at
+    wide = {asset: np.full(len(begins), None, object) for asset, _ in cells}
+    row_of, origin = {date: row for row, date in enumerate(begins)}, list(begins.values())
+    for (asset, date), at in cells.items():
+        wide[asset][row_of[date]] = numbers[at]
     if dated is None:
-        return sources.Source(list(wide), columns, source.place, None, source.text)
-    label = source.columns[dated]
-    moments = label.take(pa.array(origin)) if hasattr(label, "take") else [label[at] for at in origin]
-    names = [source.names[dated], *wide]
-    return sources.Source(names, [moments, *columns], lambda row: source.place(origin[row]), None, source.text)
+        return sources.Source(list(wide), list(wide.values()), source.place, None, source.text)
+    names, columns = [source.names[dated], *wide], [source.columns[dated][origin], *wide.values()]
+    return sources.Source(names, columns, lambda row: source.place(origin[row]), None, source.text)
