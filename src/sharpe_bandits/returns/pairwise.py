@@ -112,9 +112,10 @@ def pairwise_tests(
     alone = [_asymptotic(x, i, j, yardstick, lags) for i, j in pairs]
     first, second = np.array(pairs).T
     observed, errors = (np.array([getattr(test, key) for test in alone]) for key in ("statistic", "se"))
-    if not np.isnan(x).any():
+    draws, largest = np.empty((replications, len(pairs))), np.empty(replications)
+    together = not np.isnan(x).any()
+    if together:
         values = yardstick.of_columns(x)
-        draws, largest = np.empty((replications, len(pairs))), np.empty(replications)
         for row, (value, covariance) in enumerate(resamples(x, yardstick, block, replications, seed)):
             away, variance = value - values, np.diag(covariance)
             if all_pairs:
@@ -125,22 +126,18 @@ def pairwise_tests(
                 draws[row] = _statistics(
                     away[first] - away[second], variance[first] + variance[second] - 2 * covariance[first, second]
                 )
-        p = (1 + (draws >= observed).sum(axis=0)) / (1 + replications)
-        if all_pairs:
-            corrected = (1 + (largest[:, None] >= observed).sum(axis=0)) / (1 + replications)
-        else:
-            corrected = _stepwise(draws, observed)
-        critical = np.quantile(draws, confidence, axis=0)
     else:
-        draws = np.array([
-            _separately(x, i, j, test.paired, yardstick, block, replications, (seed, i, j))
-            for (i, j), test in zip(pairs, alone, strict=True)
-        ]).T  # fmt: skip
-        p = (1 + (draws >= observed).sum(axis=0)) / (1 + replications)
-        critical = np.quantile(draws, confidence, axis=0)
+        draws = np.array([_separately(x, test, yardstick, block, replications, seed) for test in alone]).T
+    p = (1 + (draws >= observed).sum(axis=0)) / (1 + replications)
+    critical = np.quantile(draws, confidence, axis=0)
+    if not together:
         blocks = np.array([max(test.rows // block, 2) for test in alone])
         columns = x.shape[1]
         corrected = _holm(p, observed, blocks, replications, columns * (columns - 1) // 2 if all_pairs else len(pairs))
+    elif all_pairs:
+        corrected = (1 + (largest[:, None] >= observed).sum(axis=0)) / (1 + replications)
+    else:
+        corrected = _stepwise(draws, observed)
     return [
         replace(
             test, p=own, p_corrected=max(float(joint), own), low=test.difference - half, high=test.difference + half
@@ -163,65 +160,53 @@ def _asymptotic(x: np.ndarray, i: int, j: int, yardstick: Yardstick, lags: int |
     shared = there.all(axis=1)
     rows, shortest = int(shared.sum()), int(there.sum(axis=0).min())
     paired = rows >= max(LEAST_SHARED, LEAST_SHARE * shortest) or 2 * rows >= shortest
+    a, b = (x[shared if paired else own, k] for k, own in zip((i, j), there.T, strict=True))
+    fewer = None if lags is None else min(lags, len(a) - 1, len(b) - 1)
+
+    def error(one: np.ndarray, other: np.ndarray, lags: int | None = None) -> float:
+        if paired:
+            return statistics.se_of_mean(one - other, lags)
+        return math.hypot(statistics.se_of_mean(one, lags), statistics.se_of_mean(other, lags))
+
+    difference = float(yardstick.of_columns(a) - yardstick.of_columns(b))
+    se, mean_se = error(yardstick.influence(a), yardstick.influence(b), fewer), error(a, b)
     if paired:
-        a, b = x[shared, i], x[shared, j]
-        difference, se = yardstick.difference(a, b, _fewer(lags, a))
         se *= math.sqrt((rows - 1) / max(rows - 4, 1))  # four moments are estimated
-        mean_se, freedom = statistics.se_of_mean(a - b), float(rows - 1)
+        freedom = float(rows - 1)
     else:
-        a, b = x[there[:, 0], i], x[there[:, 1], j]
         rows = shortest
-        difference = float(yardstick.of_columns(a) - yardstick.of_columns(b))
-        se = math.hypot(*(yardstick.se(own, _fewer(lags, own)) for own in (a, b)))
-        errors = np.array([statistics.se_of_mean(a), statistics.se_of_mean(b)]) ** 2
-        mean_se = math.sqrt(errors.sum())
-        freedom = float(errors.sum() ** 2 / (errors**2 / [len(a) - 1, len(b) - 1]).sum())  # Welch's
+        squares = np.array([statistics.se_of_mean(a), statistics.se_of_mean(b)]) ** 2
+        freedom = float(squares.sum() ** 2 / (squares**2 / [len(a) - 1, len(b) - 1]).sum())  # Welch's
     mean = float(a.mean() - b.mean())
     p = 2 * float(ndtr(-abs(difference) / se)) if se > 0 else float(difference == 0)
     p_mean = 2 * float(stdtr(freedom, -abs(mean) / mean_se)) if mean_se > 0 else float(mean == 0)
-    lo = _by_lo(a, b, paired, yardstick) if yardstick.aversion is None else (None, None)
+    lo: tuple[float | None, float | None] = None, None
+    if yardstick.aversion is None:
+        q, rate = yardstick.periods_per_year, yardstick.rate
+        (first, one), (second, other) = (statistics.lo_and_influence(own, q, rate) for own in (a, b))
+        lo = first - second, error(one, other)
     return Difference(i, j, rows, paired, difference, se, difference, difference, p, p, p, mean, p_mean, *lo)
 
 
-def _by_lo(a: np.ndarray, b: np.ndarray, paired: bool, yardstick: Yardstick) -> tuple[float, float]:
-    q, rate = yardstick.periods_per_year, yardstick.rate
-    (first, one), (second, other) = (statistics.lo_and_influence(x, q, rate) for x in (a, b))
-    if paired:
-        return first - second, statistics.se_of_mean(one - other)
-    return first - second, math.hypot(statistics.se_of_mean(one), statistics.se_of_mean(other))
-
-
-def _fewer(lags: int | None, x: np.ndarray) -> int | None:
-    return None if lags is None else min(lags, len(x) - 1)
-
-
 def _separately(
-    x: np.ndarray,
-    i: int,
-    j: int,
-    paired: bool,
-    yardstick: Yardstick,
-    block: int,
-    replications: int,
-    seed: tuple[int, int, int],
+    x: np.ndarray, test: Difference, yardstick: Yardstick, block: int, replications: int, seed: int
 ) -> np.ndarray:
     """Statistics of one pair in every resample: over the rows that both have or, unpaired, each over its own."""
-    there = ~np.isnan(x[:, [i, j]])
-    if paired:
-        both = x[there.all(axis=1)][:, [i, j]]
+    pair, own = [test.first, test.second], (seed, test.first, test.second)
+    there = ~np.isnan(x[:, pair])
+    if test.paired:
+        both = x[there.all(axis=1)][:, pair]
         values = yardstick.of_columns(both)
         return np.array([
             float(_statistics(np.subtract(*(value - values)), c[0, 0] + c[1, 1] - 2 * c[0, 1]))
-            for value, c in resamples(both, yardstick, block, replications, seed)
+            for value, c in resamples(both, yardstick, block, replications, own)
         ])  # fmt: skip
-    a, b = x[there[:, 0], [i]][:, None], x[there[:, 1], [j]][:, None]
-    draws = zip(
-        resamples(a, yardstick, block, replications, (*seed, 0)),
-        resamples(b, yardstick, block, replications, (*seed, 1)),
-        strict=True,
-    )  # fmt: skip
-    difference = float(yardstick.of_columns(a[:, 0]) - yardstick.of_columns(b[:, 0]))
-    return np.array([float(_statistics((p - q)[0] - difference, (v + w)[0, 0])) for (p, v), (q, w) in draws])
+    samples = [x[there[:, k], pair[k]] for k in range(2)]
+    draws = (resamples(y[:, None], yardstick, block, replications, (*own, k)) for k, y in enumerate(samples))
+    difference = float(np.subtract(*map(yardstick.of_columns, samples)))
+    return np.array(
+        [float(_statistics((p - q)[0] - difference, (v + w)[0, 0])) for (p, v), (q, w) in zip(*draws, strict=True)]
+    )
 
 
 def _stepwise(draws: np.ndarray, observed: np.ndarray) -> np.ndarray:
