@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -204,11 +204,15 @@ def _positions(source: sources.Source, columns: Sequence[str], candidates: list[
     return [at[name] for name in columns]
 
 
+def as_option(names: Iterable[str], sign: str = "") -> str:
+    """``columns=['A', 'B']``, after a ``sign``, if these columns can be suggested: a few of them, with short names."""
+    named = [name for name in names if name]
+    brief = 0 < len(named) <= _FEW and max(map(len, named)) <= _LONGEST_NAME
+    return f"{sign}columns={named!r}" if brief else ""
+
+
 def _named(source: sources.Source, chosen: list[int]) -> str:
-    """The option that selects the columns that have a name, with its value if these are few."""
-    names = [source.names[p] for p in chosen if source.names[p]]
-    brief = 0 < len(names) <= _FEW and max(map(len, names)) <= _LONGEST_NAME
-    return f"columns={names!r}" if brief else "columns="
+    return as_option(source.names[p] for p in chosen) or "columns="
 
 
 def _names_further_down(source: sources.Source, sign: str, first: int) -> str:

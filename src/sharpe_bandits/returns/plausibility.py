@@ -16,7 +16,7 @@ from .._support.validation import is_number
 from ..errors import InvalidInputError
 from . import dates as dates_of
 from .cleaning import Kind
-from .draft import Draft
+from .draft import Draft, as_option
 from .sources import Source
 from .statistics import autocorrelation, by_column
 
@@ -32,8 +32,6 @@ _SERIALS = (20_000, 80_000)
 _STEPS = {*range(1, 11), *range(28, 32), *range(89, 93), *range(181, 185), 365, 366}
 #: Range of decimal years, and the largest plausible ratio of a step to the median step.
 _YEARS, _UNEVEN = (1850, 2150), 8
-#: Maximum number of columns that are suggested as a value.
-_FEW = 10
 _VOLUME = re.compile(r"(.*[ _.-])?volume|vol|turnover|(.*[ _.-])?open[ _.-]?interest", re.IGNORECASE)
 _ADJUSTED = re.compile(r"^(.*?)adj(?:usted|\.)?[ _.-]*(close.*)$", re.IGNORECASE)
 _BAR = {"open", "high", "low", "close"}
@@ -95,13 +93,8 @@ def _refuse_time(table: Draft, number: int, name: str) -> None:
     raise InvalidInputError(
         f"column {name!r} seems to hold {what} ({table.where(0)}: {first:.10g}, {table.where(1)}: {second:.10g}), "
         f"not prices or returns; {dated}pass columns= with the intended columns"
-        f"{_value([other for other in table.names if other != name])}"
+        f"{as_option((other for other in table.names if other != name), ': ')}"
     )
-
-
-def _value(columns: list[str]) -> str:
-    """Columns as a value to pass, if they are few."""
-    return f": columns={columns!r}" if 0 < len(columns) <= _FEW else ""
 
 
 def time_of(values: np.ndarray, may_count: bool = False) -> str | None:
@@ -145,14 +138,14 @@ def _refuse_several_of_one_asset(names: list[str]) -> None:
         )
     volumes = [name for name in names if _VOLUME.fullmatch(name.strip())]
     if volumes:
-        others = _value([name for name in names if name not in volumes])
+        others = as_option((name for name in names if name not in volumes), ": ")
         raise InvalidInputError(f"column {volumes[0]!r} seems to hold volumes, not prices; {remedy}{others}")
     adjusted = {name: _ADJUSTED.sub(r"\1\2", name.strip()).lower() for name in names}
     twins = {plain[close]: name for name, close in adjusted.items() if plain.get(close, name) != name}
     for twin, name in twins.items():
         raise InvalidInputError(
             f"columns {twin!r} and {name!r} seem to be of one asset, without and with dividends and splits; pass "
-            f"columns= without one of them{_value([other for other in names if other not in twins])}"
+            f"columns= without one of them{as_option((other for other in names if other not in twins), ': ')}"
         )
 
 
@@ -225,8 +218,7 @@ def remarks(
 def rows_per_year(dates: np.ndarray) -> float:
     """Rows per year, long gaps excluded."""
     days = np.diff(dates) / np.timedelta64(1, "D")
-    usual = float(np.median(days))
-    within = days[days <= _HOLE * max(usual, 1.0)]
+    within = days[days <= _HOLE * max(float(np.median(days)), 1.0)]
     return 365.25 * len(within) / float(within.sum()) if within.sum() > 0 else math.inf
 
 
@@ -252,11 +244,6 @@ def _frequency(table: Draft, periods_per_year: float) -> list[str]:
             "the return over them counts as one period; add the missing rows, or start after the gap"
         )
     return remarks
-
-
-def _logarithms(values: np.ndarray) -> np.ndarray:
-    with np.errstate(divide="ignore"):
-        return np.log1p(values)
 
 
 def _like_levels(table: Draft) -> list[str]:
@@ -290,38 +277,38 @@ def _like_percent(table: Draft, periods_per_year: float) -> list[str]:
 
 def _jumps(table: Draft, kind: Kind, periods_per_year: float) -> list[str]:
     """Remarks on wrong prices, unadjusted splits and other implausible returns; the first of each kind."""
-    reversed_, split, other = [], [], []  # places (row, column)
     rare = periods_per_year <= 12 and kind == "prices"
     near = _NEAR_MONTHLY if rare else _NEAR
-    for column in range(len(table.names)):
-        x = table.values[:, column]
+    reversed_ = "a move that the next row reverses; correct the price if it is wrong"
+    split = "what a split looks like in unadjusted prices; use adjusted prices"
+    other = "hardly plausible; correct it if it is wrong"
+    found: dict[str, list[tuple[int, int]]] = {reversed_: [], split: [], other: []}  # places (row, column)
+    for column, x in enumerate(table.values.T):
         size = np.abs(x)
         moved = size[:: -(-len(size) // _EXAMINED_ROWS)]  # evenly spaced rows of a long table
         moved = moved[moved > 0]
         robust_sd = 1.4826 * math.log1p(np.median(moved)) if len(moved) else math.inf
-        if rare and (row := _hidden_split(_logarithms(x), robust_sd)) is not None:
-            split.append((row, column))
-            continue
         # the logarithm of a gain is smaller than the gain, that of a loss larger
-        for row in np.flatnonzero(size > -math.expm1(-_FAR * robust_sd)).tolist():
-            place, (before, log, after) = (
-                (row, column),
-                _logarithms(np.pad(x[max(row - 1, 0) : row + 2], (int(row == 0), int(row == len(x) - 1)))),
-            )
+        large = size > -math.expm1(-_FAR * robust_sd)
+        if not (rare or large.any()):
+            continue
+        with np.errstate(divide="ignore"):
+            logs = np.pad(np.log1p(x), 1)
+        if rare and (row := _hidden_split(logs[1:-1], robust_sd)) is not None:
+            found[split].append((row, column))
+            continue
+        for row in np.flatnonzero(large).tolist():
+            before, log, after = logs[row : row + 3].tolist()
             if abs(log) <= _FAR * robust_sd:
                 continue
             if _reversed(before, log) or _reversed(log, after):
-                reversed_.append(place)
+                found[reversed_].append((row, column))
             elif min(abs(abs(log) - math.log(k)) for k in _SPLITS) < min(_MOVES * robust_sd, near):
-                split.append(place)
+                found[split].append((row, column))
             elif abs(log) > min(_JUMP, _OUTLIER * robust_sd):
-                other.append(place)
+                found[other].append((row, column))
     remarks = []
-    for places, words in (
-        (reversed_, "a move that the next row reverses; correct the price if it is wrong"),
-        (split, "what a split looks like in unadjusted prices; use adjusted prices"),
-        (other, "hardly plausible; correct it if it is wrong"),
-    ):
+    for words, places in found.items():
         if places:
             row, column = min(places)
             more = f" (the first of {len(places)} such returns)" if len(places) > 1 else ""
@@ -350,25 +337,24 @@ def _reversed(move: float, after: float) -> bool:
 def _still(table: Draft) -> list[str]:
     """Remarks on columns that do not change for more rows in a row than their other rows make likely."""
     remarks = []
-    zeros = ((table.values < 1e-14) & (table.values > -1e-14)).sum(axis=0)
-    for number in np.flatnonzero(zeros >= _STILL).tolist():
-        own = np.flatnonzero(~np.isnan(table.values[:, number]))
-        zero = np.abs(table.values[own, number]) < 1e-14
-        rows = len(own)
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], zero.astype(int), [0]])))
-        lengths = edges[1::2] - edges[::2]
-        longest = int(lengths.argmax())
-        begin, length = int(edges[2 * longest]), int(lengths[longest])
-        others = int(zero.sum()) - length
-        if rows < 2 * _STILL or length < _STILL or rows * (others / max(rows - length, 1)) ** length > _UNLIKELY:
+    for name, column in zip(table.names, table.values.T, strict=True):
+        own = np.flatnonzero(~np.isnan(column))
+        zero = np.abs(column[own]) < 1e-14
+        rows, zeros = len(own), int(zero.sum())
+        if zeros < _STILL or rows < 2 * _STILL:
             continue
-        first, last = (table.where(int(own[row])) for row in (begin, begin + length - 1))
-        if begin + length == rows:
+        edges = np.flatnonzero(np.diff(zero, prepend=False, append=False)).reshape(-1, 2)
+        begin, end = edges[np.diff(edges)[:, 0].argmax()].tolist()
+        length = end - begin
+        if length < _STILL or rows * ((zeros - length) / max(rows - length, 1)) ** length > _UNLIKELY:
+            continue
+        first, last = table.where(int(own[begin])), table.where(int(own[end - 1]))
+        if end == rows:
             which = f"its last {length:,} rows, since {first}"
         else:
             which = f"its first {length:,} rows, until {last}" if begin == 0 else f"{length:,} rows, {first} to {last}"
         remarks.append(
-            f"column {table.names[number]!r} does not change in {which}: was it traded then? Shorten the table, or "
+            f"column {name!r} does not change in {which}: was it traded then? Shorten the table, or "
             "leave the column out with columns="
         )
     return remarks[:3] + ([f"{len(remarks) - 3} more columns do not change for many rows"] if len(remarks) > 3 else [])
