@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -14,10 +14,17 @@ if TYPE_CHECKING:
 #: Column heads and rows, as text; the first column is words, the others numbers.
 Cells = tuple[list[str], list[list[str]]]
 
+T = TypeVar("T")
+
 #: Width of output to a pipe or a file.
 WIDTH = 160
 #: How options are spelled in remarks: as Python does, or as the command line that sets this.
 spelling: Callable[[str], str] = str
+
+
+def cells(columns: Mapping[str, Callable[[T], str]], things: Iterable[T]) -> Cells:
+    """A row of cells per thing: what each column, by its head, shows of it."""
+    return [*columns], [[cell(thing) for cell in columns.values()] for thing in things]
 
 
 def table(*columns: str, title: str | None = None) -> Table:

@@ -149,7 +149,7 @@ class Comparison(Reported):
             + few,
             "Lo's": f"since returns of {listed(self.autocorrelated)} are autocorrelated" * bool(self.autocorrelated),
         }
-        return self.returns.facts(self.returns.span, facts)
+        return self.returns.facts(facts)
 
     @property
     def autocorrelated(self) -> list[str]:
@@ -173,7 +173,7 @@ class Comparison(Reported):
             "p of means": lambda d: "<0.001" if d.p_mean < 0.001 else f"{d.p_mean:.3f}",
             "rows": lambda d: f"{d.rows:,}",
         }  # fmt: skip
-        tables = [([*pairs], [[cell(d) for cell in pairs.values()] for d in self.differences[:max_rows]])]
+        tables = [console.cells(pairs, self.differences[:max_rows])]
         order = sorted(self.confidence_set.items(), key=lambda item: -item[1])[:max_rows]
         members = [[name, self._resampled(p), "yes" if name in self.included else "no"] for name, p in order]
         return tables + ([(["", "p", "in the model confidence set"], members)] if members else [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -35,7 +35,6 @@ ALL = -2
 BAND = (0.05, 0.95)
 #: Rows of a run: all of them as recorded; consecutive ones from a random start; or resampled blocks.
 Paths = Literal["recorded", "starts", "blocks"]
-PATHS = get_args(Paths)
 #: The default L is estimated from this many first rounds, or two per column if these are more.
 FIRST_ROWS = 20
 

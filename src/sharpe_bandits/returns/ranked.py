@@ -109,8 +109,7 @@ class Ranked:
 
 
 #: What a column of a table shows of a ranked column, by its head.
-_Cell = Callable[[Ranked], str]
-_Columns = dict[str, _Cell]
+_Columns = dict[str, Callable[[Ranked], str]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -220,7 +219,6 @@ class Ranking(Reported):
         return text
 
     def settings(self) -> dict[str, str]:
-        made = f"{self.returns.span}{', made from prices' * (self.returns.kind == 'prices')}"
         marked = self.by_ratio and any(c.autocorrelated for c in self.columns)
         facts = {
             "annualised": self._annualised(),
@@ -231,7 +229,7 @@ class Ranking(Reported):
             f"{'; by the robust standard error if marked *' * marked}",
             "trials": self._trials() if self.by_ratio else "",
         }
-        return self.returns.facts(made, facts)
+        return self.returns.facts(facts)
 
     def _annualised(self) -> str:
         q = self.periods_per_year
@@ -242,10 +240,7 @@ class Ranking(Reported):
         return f"{what or 'nothing'}; {rest}"
 
     def hurdle_in_words(self) -> dict[str, str]:
-        if self.returns.hurdle is not None:
-            return {"evaluated": self.returns.hurdle.words}
-        rate = f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"
-        return {} if self.returns.costs and self.risk_free_per_period == 0 else {"risk-free rate": rate}
+        return self.returns.hurdle_in_words(self.annual_risk_free, self.risk_free_per_period)
 
     def _trials(self) -> str:
         """The trials that the deflated Sharpe ratio corrects for, in words."""
@@ -274,10 +269,7 @@ class Ranking(Reported):
         tables = [self._decisive() if self.by_ratio else self._by_value()]
         if full and not self.returns.costs:  # the others are about Sharpe ratios
             tables += self._others()
-        return [
-            (["", *columns], [[c.name, *(cell(c) for cell in columns.values())] for c in self.columns[:max_rows]])
-            for columns in tables
-        ]
+        return [console.cells({"": lambda c: c.name, **columns}, self.columns[:max_rows]) for columns in tables]
 
     @property
     def ratio_name(self) -> str:

@@ -27,26 +27,12 @@ from ..play.choose import Holding
 from ..policies.base import Policy
 from ..report.reported import Reported
 from ..simulation.spec import Feedback
-from . import statistics
+from . import playing, statistics
 from .dates import in_words
 from .decisions import costs_of
 from .draft import counted
 from .players import chosen_policies, past_their_pilot
-from .playing import (
-    ALL,
-    COST_NUMBERS,
-    EQUAL,
-    NUMBERS,
-    PATHS,
-    Evaluator,
-    Paths,
-    Player,
-    TablePaths,
-    benchmarks,
-    first_regulariser,
-    held_by,
-    play,
-)
+from .playing import ALL, COST_NUMBERS, EQUAL, NUMBERS, Evaluator, Paths, Player, TablePaths, first_regulariser
 from .resampling import block_length, check_block
 from .table import ANNUAL, Returns, read_returns, table_of
 from .yardstick import Yardstick
@@ -165,12 +151,11 @@ class Replay(Reported):
         )
 
     def settings(self) -> dict[str, str]:
-        q, of, costs = self.returns.periods_per_year, self.returns, self.yardstick.costs
+        q, of = self.returns.periods_per_year, self.returns
         ratio = "information" if self.yardstick.active else "Sharpe"
         annualised = f"mean and turnover × {q:g}, volatility and {ratio} ratio × √{q:g}; total is compounded"
-        if costs:
+        if self.yardstick.costs:
             annualised = "nothing: costs are per row, in basis points, and total is their sum"
-        rate = f"{self.annual_risk_free:.4g} annual, {self.risk_free_per_period:.4g} per period"
         seen = "only the return of the column held" if self.feedback == "bandit" else "the returns of all columns"
         active = (
             "the information ratio is that of active returns; means, volatilities, totals and drawdowns are those of "
@@ -183,7 +168,7 @@ class Replay(Reported):
         }
         facts = {
             "annualised": annualised,
-            "evaluated" if of.hurdle else "risk-free rate": "" if costs else of.hurdle.words if of.hurdle else rate,
+            **of.hurdle_in_words(self.annual_risk_free, self.risk_free_per_period),
             "benchmark": active * self.yardstick.active,
             "seen": f"{seen} ({self.feedback} feedback)",
             "decisions": self._decisions(),
@@ -191,8 +176,7 @@ class Replay(Reported):
             "L": f"{self.L:.4g} (variance per {'period' if self.every == 1 else 'round'}), unless a policy has its own",
             "runs": f"{self.runs} of each policy {played[self.paths]}, the columns in a random order; seed {self.seed}",
         }
-        made = ", made from prices" * (of.kind == "prices")
-        return of.facts(f"{of.span}{made}; {len(self.names)} columns", facts)
+        return of.facts(facts, f"; {len(self.names)} columns")
 
     def _cost(self) -> str:
         costs = self.cost.values() if isinstance(self.cost, dict) else [self.cost]
@@ -285,11 +269,9 @@ class Replay(Reported):
             self.yardstick.name.removesuffix(" ratio"): lambda p: f"{p.annual_sharpe:z.2f}",
             "90% of runs": _band("annual_sharpe", "z.2f"),
             "s.e.": lambda p: f"{p.annual_se:.2f}",
-        }
-        against: _Columns = {
-            "vs equal weight": lambda p: f"{p.annual_difference:+z.2f}",
+            "vs equal weight": lambda p: "" if p.name == EQUAL else f"{p.annual_difference:+z.2f}",
             "its 90% of runs": _band("annual_difference", "+z.2f"),
-            "its s.e.": lambda p: f"{p.annual_difference_se:.2f}",
+            "its s.e.": lambda p: "" if p.name == EQUAL else f"{p.annual_difference_se:.2f}",
         }
         wealth: _Columns = {
             "": lambda p: p.name,
@@ -301,21 +283,17 @@ class Replay(Reported):
             "turnover per period": lambda p: f"{p.turnover:.3f}",
             "annualised turnover": lambda p: f"{p.annual_turnover:.1f}",
         }
-        first = [
-            [*(cell(p) for cell in ratios.values()), *("" if p.name == EQUAL else cell(p) for cell in against.values())]
-            for p in self.players
-        ]
-        second = [[cell(p) for cell in wealth.values()] for p in self.players]
+        first, second = console.cells(ratios, self.players), console.cells(wealth, self.players)
         hurdle = self.returns.hurdle
         if self.yardstick.active and hurdle is not None and self.paths == "recorded":
             own, q = hurdle.values[self.warm_up :], self.returns.periods_per_year
-            second.append([
+            second[1].append([
                 f"{hurdle.name} (benchmark)", f"{statistics.wealth(own)[-1] - 1:,.0%}", "", f"{q * own.mean():.1%}",
                 f"{math.sqrt(q) * own.std(ddof=1):.1%}", f"{statistics.drawdown(own):.0%}", "", "",
             ])  # fmt: skip
         heads, shares = self.shares()
         third = [[name, *(f"{share:.1%}" for share in row)] for name, row in shares]
-        return [([*ratios, *against], first), ([*wealth], second), (heads, third)]
+        return [first, second, (heads, third)]
 
     def shares(self) -> tuple[list[str], list[tuple[str, list[float]]]]:
         """Share of time in each column: heads, and a row per column (of many, the most held ones and the rest).
@@ -464,7 +442,7 @@ def replay(
         raise InvalidInputError(
             f"paths={paths!r} needs columns with the same history; read the table with missing='drop'"
         )
-    one_of("paths", paths, PATHS)
+    one_of("paths", paths, get_args(Paths))
     for name, value, own in (("length", length, "starts"), ("block", block, "blocks")):
         if value is not None and paths != own:
             raise InvalidInputError(f"{name}={value!r} is for paths={own!r}; leave it out")
@@ -496,38 +474,20 @@ def replay(
         )
     table = Evaluator(returns, yardstick, costs, drawn)
     if plain and not (late and feedback == "full"):
-        played = [play(policy, table, feedback, runs, budget, late) for policy in kept]
+        played = [playing.play(policy, table, feedback, runs, budget, late) for policy in kept]
     else:
-        played = [held_by(policy, table, holding, feedback == "full", runs, late) for policy in kept]
-    beside, doubts = benchmarks(table, runs if drawn.varied else 1, top, lag)
+        played = [playing.held_by(policy, table, holding, feedback == "full", runs, late) for policy in kept]
+    beside, doubts = playing.benchmarks(table, runs if drawn.varied else 1, top, lag)
     own = yardstick.factor * yardstick.of_columns(returns.excess[warm_up:])
     dates = None if drawn.varied or returns.dates is None else returns.dates[warm_up:]
     same = bool((costs == costs[0]).all())
+    losses = () if yardstick.costs else returns.losses(rate, _MEAN_RISK)
     return Replay(
-        players=tuple(played + beside),
-        feedback=feedback,
-        L=L,
-        annual_risk_free=float(annual_risk_free),
-        risk_free_per_period=rate,
-        cost=float(costs[0]) if same else dict(zip(returns.names, costs.tolist(), strict=True)),
-        every=drawn.every,
-        hold=hold,
-        top=top,
-        warm_up=warm_up,
-        lag=lag,
-        cost_aware=cost_aware,
-        budget=budget,
-        runs=runs,
-        seed=seed,
-        paths=paths,
-        length=drawn.length,
-        block=drawn.block,
-        dates=dates,
-        annual_sharpes=tuple(map(float, own)),
-        remarks=(*(() if yardstick.costs else returns.losses(rate, _MEAN_RISK)), *returns.remarks, *remarks, *doubts),
-        returns=returns,
-        yardstick=yardstick,
-    )
+        tuple(played + beside), feedback, L, float(annual_risk_free), rate,
+        float(costs[0]) if same else dict(zip(returns.names, costs.tolist(), strict=True)),
+        drawn.every, hold, top, warm_up, lag, cost_aware, budget, runs, seed, paths, drawn.length, drawn.block, dates,
+        tuple(map(float, own)), (*losses, *returns.remarks, *remarks, *doubts), returns, yardstick,
+    )  # fmt: skip
 
 
 def _total_se(player: Player) -> float:
@@ -537,4 +497,10 @@ def _total_se(player: Player) -> float:
 
 def _band(key: str, form: str) -> Callable[[Player], str]:
     """The cell of a table that shows how a number varies over runs; empty for a single run."""
-    return lambda p: "" if p.runs == 1 else "{0:{form}} to {1:{form}}".format(*p.band[key], form=form)
+
+    def cell(player: Player) -> str:
+        if player.runs == 1 or (player.name == EQUAL and key == "annual_difference"):
+            return ""
+        return "{0:{form}} to {1:{form}}".format(*player.band[key], form=form)
+
+    return cell

@@ -148,10 +148,18 @@ class Returns:
         """Whether returns above a benchmark are evaluated, whose Sharpe ratio is called information ratio."""
         return self.hurdle is not None and self.hurdle.kind == "benchmark"
 
-    def facts(self, data: str, of_result: Mapping[str, str]) -> dict[str, str]:
+    def facts(self, of_result: Mapping[str, str], data: str = "") -> dict[str, str]:
         """Settings of a result in words: the data, what the result adds, and what was done to the data."""
+        data = f"{self.span}{', made from prices' * (self.kind == 'prices')}{data}"
         facts = {"data": data, "scale": self.convention, **of_result, "data preparation": "; ".join(self.notes)}
         return {name: words for name, words in facts.items() if words}
+
+    def hurdle_in_words(self, annual: float, per_period: float) -> dict[str, str]:
+        """What returns are evaluated against: the hurdle, or a risk-free rate."""
+        if self.hurdle is not None:
+            return {"evaluated": self.hurdle.words}
+        rate = f"{annual:.4g} annual, {per_period:.4g} per period"
+        return {} if self.costs and per_period == 0 else {"risk-free rate": rate}
 
     @property
     def counts(self) -> np.ndarray:
