@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 
 from ..errors import InvalidInputError, listed, shown
-from . import dates as dates_of
 from .draft import Draft, counted
 
 #: What the numbers of a table are.
@@ -36,15 +35,15 @@ def date_rows(draft: Draft, missing: Missing, timezones: TimeZones) -> None:
 
     Dates without a time of day (midnight in their own zone) remain those calendar dates.
     """
-    if draft.dates is None:
+    if draft.dates is None or draft.clocks is None:
         return
     undated = np.isnat(draft.dates)
     zones = list(itertools.compress(draft.zones, (~undated).tolist()))
     distinct = list(dict.fromkeys(zones))
     if distinct not in ([], [None]):
-        clocks = dates_of.local(draft.dates[~undated], zones)
-        if clocks is not None and (clocks == clocks.astype("datetime64[D]")).all():
-            draft.dates[~undated] = clocks
+        clocks = draft.clocks[~undated]
+        if None not in distinct and (clocks == clocks.astype("datetime64[D]")).all():
+            draft.dates = draft.clocks
         elif len(distinct) > 1:
             words = [zone or "no time zone" for zone in distinct]
             if timezones == "error":
@@ -57,9 +56,10 @@ def date_rows(draft: Draft, missing: Missing, timezones: TimeZones) -> None:
             aside = ", those without one assumed to be in UTC already" if None in distinct else ""
             draft.notes.append(f"dates in several time zones ({', '.join(words)}) were converted to UTC{aside}")
         elif distinct[0] != "UTC":
-            draft.zone = distinct[0] if clocks is not None else None
-            inside = "; weeks, months and years are those of that zone" if draft.zone else ""
-            draft.notes.append(f"dates were converted from {distinct[0]} to UTC{inside}")
+            draft.zone = distinct[0]
+            draft.notes.append(
+                f"dates were converted from {draft.zone} to UTC; weeks, months and years are those of that zone"
+            )
     if undated.any():
         number = counted(int(undated.sum()), "row")
         if missing != "drop":

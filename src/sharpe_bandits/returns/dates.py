@@ -114,8 +114,8 @@ def remedy(column: np.ndarray) -> str | None:
 
 def read(
     name: str, column: np.ndarray, place: Callable[[int], str], form: str | None = None
-) -> tuple[np.ndarray, list[str | None]]:
-    """Dates (NaT if missing), in UTC if they have a time zone, and the zone of each (None without one)."""
+) -> tuple[np.ndarray, np.ndarray, list[str | None]]:
+    """Dates (NaT if missing), in UTC if they have a time zone; as clocks show them there; and the zone of each."""
     if form is None and column.dtype.kind == "M":
         seconds = column.astype("datetime64[s]")  # which does not overflow for any unit
         outside = (seconds < _FIRST) | (seconds > _LAST)
@@ -124,8 +124,9 @@ def read(
             raise InvalidInputError(
                 f"column {shown(name)}, {place(row)}: a date must lie in the years 1 to 9999; correct it"
             )
-        return column.astype(f"datetime64[{'ns' if column.dtype == 'datetime64[ns]' else 'us'}]"), [None] * len(column)
-    values = np.full(len(column), np.datetime64("NaT"), _UNIT)
+        values = column.astype("datetime64[ns]" if column.dtype == "datetime64[ns]" else _UNIT)
+        return values, values.copy(), [None] * len(values)
+    values, clocks = np.full((2, len(column)), np.datetime64("NaT"), _UNIT)
     zones: list[str | None] = [None] * len(column)
     for row, cell in enumerate(column):
         if absent(cell):
@@ -140,27 +141,8 @@ def read(
                 f"{what} years 1 to 9999; write dates as 2020-01-31 or 2020-01-31T16:00:00-05:00 (other formats are "
                 f"not guessed{f': pass {other}' if other else ''}), or delete the row if it is not part of the table"
             )
-        values[row], zones[row] = moment
-    return values, zones
-
-
-def local(dates: np.ndarray, zones: Sequence[str | None]) -> np.ndarray | None:
-    """Dates in UTC as clocks showed them in the zone of each; None if one has no zone, or an unknown one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    clocks, by_row = dates.copy(), np.array(zones, object)
-    for zone in set(zones):
-        if zone is None:
-            return None
-        own = by_row == zone
-        try:
-            offset = zone if zone == "UTC" else zone.removeprefix("UTC")
-            moments = pa.array(dates[own]).cast(pa.timestamp(np.datetime_data(dates.dtype)[0], offset))
-            clocks[own] = pc.local_timestamp(moments).to_numpy(zero_copy_only=False)
-        except pa.ArrowException:  # a zone of another library
-            return None
-    return clocks
+        values[row], clocks[row], zones[row] = moment
+    return values, clocks, zones
 
 
 def absent(cell: Any) -> bool:
@@ -188,17 +170,21 @@ def holds_dates(column: np.ndarray) -> bool:
     return column.dtype.kind == "M" or (not is_number(first) and as_datetime(first) is not None)
 
 
-def as_datetime(cell: Any, form: str | None = None) -> tuple[np.datetime64, str | None] | None:
-    """A date, in UTC if it has a time zone, and that zone; None if the value is not a date, or not in this format."""
+def as_datetime(cell: Any, form: str | None = None) -> tuple[np.datetime64, np.datetime64, str | None] | None:
+    """A date in UTC, as clocks show it in its time zone, and that zone, if it has one; None if the value is not a date,
+    or not in this format."""
     try:
         if form in NUMBERS:
             start, per_day = NUMBERS[form]
             moment = start + np.timedelta64(round(float(cell) * 86_400 * 10**6 / per_day), "us")
-            return (moment, None) if _FIRST <= moment <= _LAST else None
+            return (moment, moment, None) if _FIRST <= moment <= _LAST else None
         day = _parsed(cell) if form is None else datetime.datetime.strptime(cell.strip(), form)
-        if day is None or day.tzinfo is None:
-            return None if day is None else (np.datetime64(day, "us"), None)
-        return np.datetime64(day.astimezone(datetime.UTC).replace(tzinfo=None), "us"), str(day.tzinfo)
+        if day is None:
+            return None
+        clock = np.datetime64(day.replace(tzinfo=None), "us")
+        if day.tzinfo is None:
+            return clock, clock, None
+        return np.datetime64(day.astimezone(datetime.UTC).replace(tzinfo=None), "us"), clock, str(day.tzinfo)
     except Exception:  # not a date, outside the calendar, or an error of a format or of a third-party time zone
         return None
 

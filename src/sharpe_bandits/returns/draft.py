@@ -35,11 +35,13 @@ _SELECT = ", or select other columns with columns="
 @dataclass
 class Draft:
     """The table so far; ``rows`` are the remaining rows as numbered in the source, so that errors can name them,
-    and ``zone`` is the time zone that dates with a time of day were converted from."""
+    ``clocks`` the dates in their own time zones, and ``zone`` the one that dates with a time of day were converted
+    from."""
 
     names: list[str]
     values: np.ndarray
     dates: np.ndarray | None
+    clocks: np.ndarray | None
     zones: list[str | None]
     rows: np.ndarray
     place: Callable[[int], str]
@@ -48,7 +50,8 @@ class Draft:
 
     def keep(self, which: np.ndarray | slice) -> None:
         self.values, self.rows = self.values[which], self.rows[which]
-        self.dates = None if self.dates is None else self.dates[which]
+        if self.dates is not None and self.clocks is not None:
+            self.dates, self.clocks = self.dates[which], self.clocks[which]
 
     def where(self, row: int, column: int | None = None) -> str:
         """``column 'A', line 5 (2020-01-07)``."""
@@ -105,12 +108,14 @@ def drafted(
     names = [check_column(source.names[p]) for p in places]
     length = len(source.columns[places[0]])
     moments: np.ndarray | None = None
+    clocks: np.ndarray | None = None
     zones: list[str | None] = []
     if dated is not None:
-        moments, zones = dates_of.read(source.names[dated], source.columns[dated], source.place, date_format)
+        moments, clocks, zones = dates_of.read(source.names[dated], source.columns[dated], source.place, date_format)
     _refuse_times_of_day(source, dated, places, moments)
     # column by column first: writing into rows is slow
-    draft = Draft(names, np.empty((len(names), length)).T, moments, zones, np.arange(length), source.place, notes)
+    values = np.empty((len(names), length)).T
+    draft = Draft(names, values, moments, clocks, zones, np.arange(length), source.place, notes)
     for number, position in enumerate(places):
         try:
             draft.values[:, number] = _numbers(draft, number, source.columns[position], written)

@@ -65,7 +65,9 @@ class Returns:
     direction : Direction, optional
         "min" if the source held costs: values are minus the costs
     zone : str | None, optional
-        time zone that dates with a time of day were converted from, whose weeks and months count
+        time zone that dates with a time of day were converted from
+    days : numpy.ndarray | None, optional
+        dates in that zone, whose weeks and months count
 
     Examples
     --------
@@ -86,13 +88,7 @@ class Returns:
     hurdle: Hurdle | None = None
     direction: Direction = "max"
     zone: str | None = None
-
-    @property
-    def days(self) -> np.ndarray | None:
-        """Calendar dates of the rows, in the time zone of the source."""
-        if self.dates is None or self.zone is None:
-            return self.dates
-        return dates_of.local(self.dates, [self.zone] * len(self.dates))
+    days: np.ndarray | None = None
 
     @property
     def excess(self) -> np.ndarray:
@@ -381,7 +377,7 @@ def read_returns(
     notes = tuple(draft.notes)
     return Returns(
         tuple(draft.names), draft.values, draft.dates, float(periods_per_year), kind, notes, remarks, hurdle, direction,
-        draft.zone,
+        draft.zone, draft.clocks if draft.zone else draft.dates,
     )  # fmt: skip
 
 
