@@ -30,20 +30,25 @@ PAIRED = 0.1
 LEAST_ROWS = 3
 
 
-def date_rows(draft: Draft, missing: Missing, timezones: TimeZones) -> None:
-    """Ensure that every row has a date and that all dates are in one time zone.
+def settle_dates(
+    draft: Draft, missing: Missing, timezones: TimeZones, unsorted: Unsorted, duplicates: Duplicates
+) -> None:
+    """Ensure that every row has a date of its own, in one time zone and in order, if rows have dates."""
+    if draft.dates is not None and draft.clocks is not None:
+        _date_rows(draft, draft.dates, draft.clocks, missing, timezones)
+        _order_rows(draft, draft.dates, unsorted)
+        _single_rows(draft, draft.dates, duplicates)
 
-    Dates without a time of day (midnight in their own zone) remain those calendar dates.
-    """
-    if draft.dates is None or draft.clocks is None:
-        return
-    undated = np.isnat(draft.dates)
+
+def _date_rows(draft: Draft, dates: np.ndarray, own_clocks: np.ndarray, missing: Missing, timezones: TimeZones) -> None:
+    """Dates without a time of day (midnight in their own zone) remain those calendar dates."""
+    undated = np.isnat(dates)
     zones = list(itertools.compress(draft.zones, (~undated).tolist()))
     distinct = list(dict.fromkeys(zones))
     if distinct not in ([], [None]):
-        clocks = draft.clocks[~undated]
+        clocks = own_clocks[~undated]
         if None not in distinct and (clocks == clocks.astype("datetime64[D]")).all():
-            draft.dates = draft.clocks
+            draft.dates = own_clocks
         elif len(distinct) > 1:
             words = [zone or "no time zone" for zone in distinct]
             if timezones == "error":
@@ -71,25 +76,24 @@ def date_rows(draft: Draft, missing: Missing, timezones: TimeZones) -> None:
         draft.keep(~undated)
 
 
-def order_rows(draft: Draft, unsorted: Unsorted) -> None:
-    steps = np.diff(draft.dates) if draft.dates is not None else np.empty(0, "timedelta64[s]")
+def _order_rows(draft: Draft, dates: np.ndarray, unsorted: Unsorted) -> None:
+    steps = np.diff(dates)
     back = steps < np.timedelta64(0)
     if not back.any():
         return
-    assert draft.dates is not None
     first = int(back.argmax()) + 1
     if unsorted == "error":
         whole = "; the newest come first" if (steps <= np.timedelta64(0)).all() else ""
         raise InvalidInputError(
-            f"dates are not in order: {draft.where(first)} comes after {draft.where(first - 1)}{whole}; "
-            f"pass unsorted='sort'"
+            f"dates are not in order: {draft.where(first)} comes after {draft.where(first - 1)}{whole}; pass "
+            "unsorted='sort'"
         )
     draft.notes.append(f"sorted by date ({draft.where(first)} came after {draft.where(first - 1)})")
-    draft.keep(np.argsort(draft.dates, kind="stable"))
+    draft.keep(np.argsort(dates, kind="stable"))
 
 
-def single_rows(draft: Draft, duplicates: Duplicates) -> None:
-    same = np.diff(draft.dates) == np.timedelta64(0) if draft.dates is not None else np.empty(0, bool)
+def _single_rows(draft: Draft, dates: np.ndarray, duplicates: Duplicates) -> None:
+    same = np.diff(dates) == np.timedelta64(0)
     if not same.any():
         return
     first, number = int(same.argmax()), int(same.sum())
@@ -186,22 +190,27 @@ def _lacking(draft: Draft, gaps: np.ndarray) -> str:
 
 def convert(draft: Draft, scale: float | None, kind: Kind, capital: float | None, costs: bool) -> None:
     """Turn the numbers of the table into simple returns per period."""
-    if kind == "prices":
-        make_returns(draft)
-    elif kind == "cumulative-returns":
-        draft.values = 1 + draft.values * (scale or 1.0)
-        make_returns(draft)
-        draft.notes.append("made returns from cumulative ones, without the first row")
-    elif kind == "price-relatives":
-        draft.values = draft.values - 1
-        rescale(draft, None, kind, costs)
-        draft.notes.append("made returns from price relatives")
-    elif kind == "pnl":
-        draft.values = draft.values / capital
-        rescale(draft, 1.0, kind, costs)
-        draft.notes.append(f"divided profits and losses by a capital of {capital:,.10g}")
-    else:
-        rescale(draft, scale, kind, costs)
+    with np.errstate(over="ignore"):  # checked below
+        if kind == "prices":
+            _make_returns(draft)
+        elif kind == "cumulative-returns":
+            draft.values = 1 + draft.values * (scale or 1.0)
+            _make_returns(draft)
+            draft.notes.append("made returns from cumulative ones, without the first row")
+        elif kind == "price-relatives":
+            draft.values = draft.values - 1
+            draft.notes.append("made returns from price relatives")
+        elif kind == "pnl":
+            draft.values = draft.values / capital
+            draft.notes.append(f"divided profits and losses by a capital of {capital:,.10g}")
+        elif scale is not None and scale != 1:
+            draft.values = draft.values * scale
+            draft.notes.append(f"multiplied returns by {scale:g}")
+        if kind == "log-returns":
+            draft.values = np.expm1(draft.values)
+            draft.notes.append("converted logarithmic returns to simple ones")
+    if kind not in ("prices", "cumulative-returns"):
+        _refuse_large(draft, scale, kind, costs)
     # powers of larger ones could overflow
     _refuse(
         draft, ~(np.abs(draft.values) <= _LARGEST) & ~np.isnan(draft.values), "a return of {:g} is too large to be "
@@ -209,15 +218,14 @@ def convert(draft: Draft, scale: float | None, kind: Kind, capital: float | None
     )  # fmt: skip
 
 
-def make_returns(draft: Draft) -> None:
+def _make_returns(draft: Draft) -> None:
     _refuse(
         draft, draft.values <= 0, "a price must be above 0, got {:g}; correct it, choose other columns=, or pass "
         "kind='returns' if these are returns",
     )  # fmt: skip
     gaps = np.isnan(draft.values)
     before = _filled(draft.values) if gaps.any() else draft.values  # the last known price
-    with np.errstate(over="ignore"):  # checked below
-        values = draft.values[1:] / before[:-1] - 1
+    values = draft.values[1:] / before[:-1] - 1
     spans = int((gaps[:-1] & ~np.isnan(values)).sum())
     if spans:
         draft.notes.append(f"{counted(spans, 'return')} {'span' if spans > 1 else 'spans'} a gap in prices")
@@ -227,17 +235,10 @@ def make_returns(draft: Draft) -> None:
         draft.keep(~np.isnan(values).all(axis=1))
 
 
-def rescale(draft: Draft, scale: float | None, kind: Kind, costs: bool) -> None:
-    if scale is not None and scale != 1:
-        with np.errstate(over="ignore"):  # checked below
-            draft.values = draft.values * scale
-        draft.notes.append(f"multiplied returns by {scale:g}")
-    if kind == "log-returns":
-        with np.errstate(over="ignore"):  # checked below
-            draft.values = np.expm1(draft.values)
-        draft.notes.append("converted logarithmic returns to simple ones")
+def _refuse_large(draft: Draft, scale: float | None, kind: Kind, costs: bool) -> None:
+    """Raise if there are losses of more than all, or large gains of an unknown scale."""
     lost = draft.values < -1
-    large = lost if scale is not None else np.abs(draft.values) > 1
+    large = lost if scale is not None or kind == "pnl" else np.abs(draft.values) > 1
     if not large.any():
         return
     row, column = _first(lost if lost.any() else large)
@@ -251,7 +252,7 @@ def rescale(draft: Draft, scale: float | None, kind: Kind, costs: bool) -> None:
         remedies = [f"if {noun}s are in per cent, pass scale=0.01, if in basis points, scale=0.0001"]
     if value < -1 and kind != "pnl" and not costs:
         remedies.append("if they are logarithmic, pass kind='log-returns'")
-    if scale is None:
+    if scale is None and kind != "pnl":
         remedies += [] if lost.any() else ["if it is correct, pass scale=1"]
         prices = "" if costs else "if these are prices, pass kind='prices'; "
         money = "costs" if costs else "profits and losses"

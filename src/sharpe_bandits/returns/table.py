@@ -332,9 +332,7 @@ def read_returns(
         )
     draft = drafted(table, dated, date_format, None if columns is None else list(columns), style, hurdle_column)
     plausibility.refuse(table, draft, kind, columns is not None)
-    cleaning.date_rows(draft, missing, timezones)
-    cleaning.order_rows(draft, unsorted)
-    cleaning.single_rows(draft, duplicates)
+    cleaning.settle_dates(draft, missing, timezones, unsorted, duplicates)
     cleaning.close_gaps(draft, missing, kind)
     prices, named = draft.values if kind == "prices" else None, draft.names
     plausibility.refuse_levels(draft, kind, costs)
@@ -358,9 +356,7 @@ def read_returns(
             series = drafted(other, dated if dated in other.names else None, date_format, None, style)
         else:
             series = drafted(sources.find(against, None, sources.Layout()), None, None, None, notation.Notation())
-        cleaning.date_rows(series, "drop", timezones)
-        cleaning.order_rows(series, "sort")
-        cleaning.single_rows(series, duplicates)
+        cleaning.settle_dates(series, "drop", timezones, "sort", duplicates)
         if len(series.names) != 1:
             raise InvalidInputError(
                 f"a benchmark or series of rates must be one column, got {listed(series.names)}; name one of the "
