@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..objectives import CVaR, Omega, Sharpe, Sortino
+from . import statistics
 from .yardstick import TAIL
 
 
@@ -63,11 +64,10 @@ def drawdown_and_calmar(paths: np.ndarray, x: np.ndarray, periods_per_year: floa
 
     Rows without a return (NaN) leave wealth as it is.
     """
-    there = ~np.isnan(x)
-    wealth = np.cumprod(1 + np.nan_to_num(x)[paths], axis=1)
-    fall = (1 - wealth / np.maximum(np.maximum.accumulate(wealth, axis=1), 1.0)).max(axis=1)
+    own = np.nan_to_num(x)[paths].T
+    fall, wealth = statistics.drawdown(own), statistics.wealth(own)[-1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        yearly = np.maximum(wealth[:, -1], 0.0) ** (periods_per_year / np.maximum(there[paths].sum(axis=1), 1)) - 1
+        yearly = np.maximum(wealth, 0.0) ** (periods_per_year / np.maximum((~np.isnan(x))[paths].sum(axis=1), 1)) - 1
         return fall, np.where(fall > 0, yearly / fall, np.inf)
 
 

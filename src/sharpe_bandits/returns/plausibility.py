@@ -195,17 +195,12 @@ def _refuse_backwards(table: Draft, name: str, column: Any) -> None:
         )
 
 
-def remarks(
-    table: Draft, kind: Kind, periods_per_year: float, prices: np.ndarray | None, scale: float | None, costs: bool
-) -> list[str]:
+def remarks(table: Draft, kind: Kind, periods_per_year: float, scale: float | None, costs: bool) -> list[str]:
     """Remarks on possible mistakes in a table of returns, each with its remedy; costs are not annualised."""
-    remarks = (
-        ([] if costs else _frequency(table, periods_per_year)) + _jumps(table, kind, periods_per_year) + _still(table)
-    )
+    remarks = [] if costs else _frequency(table, periods_per_year)
+    remarks += _jumps(table, kind, periods_per_year) + _still(table)
     if kind in ("returns", "log-returns"):
         remarks += _like_levels(table) or (_like_percent(table, periods_per_year) if scale is None else [])
-    if prices is not None:
-        remarks += _like_relatives(table, prices)
     named = [name for name in table.names if kind == "returns" and _LOGARITHM.search(name)]
     if named:
         remarks.append(
@@ -360,9 +355,9 @@ def _still(table: Draft) -> list[str]:
     return remarks[:3] + ([f"{len(remarks) - 3} more columns do not change for many rows"] if len(remarks) > 3 else [])
 
 
-def _like_relatives(table: Draft, prices: np.ndarray) -> list[str]:
+def like_relatives(table: Draft) -> list[str]:
     """A remark on prices near 1 that do not depend on those before."""
-    for name, column in zip(table.names, prices.T, strict=True):
+    for name, column in zip(table.names, table.values.T, strict=True):
         own = column[~np.isnan(column)]
         if len(own) >= _LEAST_LEVELS and 0.8 < np.median(own) < 1.25 and autocorrelation(own) < _RELATIVES:
             return [

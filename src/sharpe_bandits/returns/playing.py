@@ -39,11 +39,7 @@ Paths = Literal["recorded", "starts", "blocks"]
 FIRST_ROWS = 20
 
 
-#: Numeric attributes of a player; and those that are about costs, with what they are called then.
-NUMBERS = (
-    "total", "annual_mean", "annual_volatility", "sharpe", "se", "se_iid", "annual_sharpe", "annual_se_iid",
-    "annual_se", "annual_difference", "annual_difference_se", "drawdown", "turnover", "annual_turnover",
-)  # fmt: skip
+#: Numeric attributes of a player that are about costs, and what they are called then.
 COST_NUMBERS = {
     "total": "total_cost", "annual_mean": "mean_cost", "annual_volatility": "sd", "annual_sharpe": "cost_plus_risk",
     "annual_se": "se", "annual_difference": "difference", "annual_difference_se": "difference_se",
@@ -104,6 +100,10 @@ class Player:
     def costs(self) -> dict[str, Any]:
         numbers = {name: getattr(self, key) for key, name in COST_NUMBERS.items()}
         return {**numbers, "name": self.name, "kind": self.kind}
+
+
+#: Numeric attributes of a player.
+NUMBERS = tuple(own.name for own in fields(Player) if own.type == "float")
 
 
 class TablePaths(Environment):

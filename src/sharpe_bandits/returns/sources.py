@@ -92,28 +92,18 @@ def find(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
         raise
     except Exception as error:  # from another library, or from a user-defined object
         raise InvalidInputError(f"the table cannot be read ({type(error).__name__}: {brief(error)})") from error
-    table = _without_leftovers(table)
-    lengths = {len(column) for column in table.columns}
-    if len(lengths) > 1:
-        first = len(table.columns[0])
-        name, other = next((n, len(c)) for n, c in zip(table.names, table.columns, strict=True) if len(c) != first)
-        raise InvalidInputError(
-            f"columns must have the same length, got {shown(table.names[0])} with {first} values and {shown(name)} "
-            f"with {other}"
-        )
-    return table
+    return _without_leftovers(table)
 
 
 def _without_leftovers(source: Source) -> Source:
     """Without columns of a file that have no name: empty ones, and a first one that counts the rows (pandas' index)."""
-    if source.skipped is None or all(source.names):
-        return source
     places = []
     for k, (name, column) in enumerate(zip(source.names, source.columns, strict=True)):
-        cells = column[:50].tolist()
-        counts = [str(n) for n in range(len(cells))], [str(n + 1) for n in range(len(cells))]
-        empty = all(cell in MISSING_WORDS or cell is None for cell in column) if not name else False
-        if name or not (empty or (k == 0 and len(cells) > 1 and list(map(str, cells)) in counts)):
+        first = [str(cell) for cell in column[:50]]
+        counts = (
+            k == 0 and len(first) > 1 and first in ([str(n + begin) for n in range(len(first))] for begin in (0, 1))
+        )
+        if name or source.skipped is None or not (counts or all(cell is None for cell in column)):
             places.append(k)
     return replace(source, names=[source.names[k] for k in places], columns=[source.columns[k] for k in places])
 
@@ -181,6 +171,11 @@ def _columns(columns: Iterable[tuple[Any, Any]]) -> Source:
             arrays.append(_arrow_column(column))
         else:
             arrays.append(column if numeric else objects(column.tolist() if hasattr(column, "tolist") else column))
+        if len(column) != len(arrays[0]):
+            raise InvalidInputError(
+                f"columns must have the same length, got {shown(names[0])} with {len(arrays[0])} values and "
+                f"{shown(names[-1])} with {len(column)}"
+            )
     return Source(names, arrays, rows(len(arrays[0]) if arrays else 0))
 
 

@@ -334,7 +334,7 @@ def read_returns(
     plausibility.refuse(table, draft, kind, columns is not None)
     cleaning.settle_dates(draft, missing, timezones, unsorted, duplicates)
     cleaning.close_gaps(draft, missing, kind)
-    prices, named = draft.values if kind == "prices" else None, draft.names
+    doubts = plausibility.like_relatives(draft) if kind == "prices" else []
     plausibility.refuse_levels(draft, kind, costs)
     if costs:
         draft.values = 0.0 - draft.values
@@ -342,9 +342,7 @@ def read_returns(
     cleaning.convert(draft, scale, kind, capital, costs)
     cleaning.check_enough(draft, kind)
     cleaning.check_variation(draft, constant)
-    if prices is not None:
-        prices = prices[:, [name in draft.names for name in named]]
-    remarks = tuple(plausibility.remarks(draft, kind, periods_per_year, prices, scale, costs))
+    remarks = (*plausibility.remarks(draft, kind, periods_per_year, scale, costs), *doubts)
     hurdle = None
     if against is not None:
         if hurdle_column:
