@@ -92,23 +92,19 @@ def some_of(column: np.ndarray) -> list[Any]:
     return [cell for cell in column[rows] if not absent(cell)]
 
 
-def forms_of(column: np.ndarray) -> list[str]:
+def remedy(column: np.ndarray) -> str | None:
     """The formats that fit most dates of a text column, or of a sample if it is long: all but a total, or a remark."""
     texts = some_of(column)
     fits = {form: sum(as_datetime(text, form) is not None for text in texts) for form in FORMS}
     most = max(fits.values())
-    return [form for form, number in fits.items() if number == most >= max(0.9 * len(texts), 1)]
-
-
-def remedy(column: np.ndarray) -> str | None:
-    forms = forms_of(column)
-    if not forms:
-        return None
-    first = some_of(column)[0]
-    means = (as_datetime(first, form) for form in forms)
-    return ", or ".join(
-        f"date_format={form!r}" + (f" if {first!r} is {str(meant[0])[:10]}" if meant and len(forms) > 1 else "")
-        for form, meant in zip(forms, means, strict=True)
+    forms = [form for form, number in fits.items() if number == most >= max(0.9 * len(texts), 1)]
+    means = {form: as_datetime(texts[0], form) for form in forms}
+    return (
+        ", or ".join(
+            f"date_format={form!r}" + (f" if {texts[0]!r} is {str(meant[0])[:10]}" if meant and len(forms) > 1 else "")
+            for form, meant in means.items()
+        )
+        or None
     )
 
 

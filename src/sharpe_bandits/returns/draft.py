@@ -139,11 +139,6 @@ def _holds_numbers(draft: Draft, source: sources.Source, position: int, written:
     return True
 
 
-def _begins_with_a_number(source: sources.Source, position: int) -> bool:
-    cells = dates_of.some_of(source.columns[position])
-    return bool(cells) and _number(cells[0], notation.Notation()) is not None
-
-
 def _texts(column: Any) -> list[str]:
     """A sample of a column of text, stripped."""
     return [cell.strip() for cell in dates_of.some_of(column) if isinstance(cell, str)]
@@ -173,7 +168,8 @@ def _field_below(source: sources.Source) -> str:
 
 def _refuse_long_form(source: sources.Source, dated: int | None) -> None:
     """Raise if a column of text has a few names that repeat: a row per observation of one of several assets."""
-    numeric = [p for p in range(len(source.names)) if p != dated and _begins_with_a_number(source, p)]
+    begins = [next((cell for cell in column if not dates_of.absent(cell)), None) for column in source.columns]
+    numeric = [p for p, cell in enumerate(begins) if p != dated and _number(cell, notation.Notation()) is not None]
     for k, name in enumerate(source.names):
         cells = _texts(source.columns[k]) if k != dated else []
         if len(cells) <= 8 or 4 * len(set(cells)) > len(cells) or not all(map(_is_name, set(cells))):
