@@ -233,7 +233,7 @@ def test_numbers_come_as_plain_data(daily):
         ("SW-SF-UCB:window=10", {}, "too few for 4 arms"),
         (sb.policies.RoundRobin(name=EQUAL), {}, "two players are called 'equal weight'"),
         (sb.ScaleFreeUCB, {}, "call it with its parameters"),
-        ("SF-UCB", {"cost": 1.0}, "cost must be a share of wealth from 0 to below 1, got 1.0"),
+        ("SF-UCB", {"cost": 1.0}, "cost must be from 0 to below 1, got 1.0"),
         ("SF-UCB", {"cost": -0.1}, "got -0.1"),
         ("SF-UCB", {"L": 0.0}, "L must be a finite number above 0, got 0.0"),
         ("SF-UCB", {"runs": 1}, "runs must be a whole number at least 2, got 1"),

@@ -55,8 +55,7 @@ def _date_rows(draft: Draft, dates: np.ndarray, own_clocks: np.ndarray, missing:
                 odd = next(r for r, zone in enumerate(draft.zones) if zone != distinct[0] and not undated[r])
                 raise InvalidInputError(
                     f"dates are in several time zones: {draft.where(odd)} has {words[1]}, earlier rows have "
-                    f"{words[0]}; pass timezones='utc' to convert all to UTC (dates without a zone are assumed to be "
-                    "in UTC)"
+                    f"{words[0]}; pass timezones='utc' to convert all to UTC (those without one are taken as UTC)"
                 )
             aside = ", those without one assumed to be in UTC already" if None in distinct else ""
             draft.notes.append(f"dates in several time zones ({', '.join(words)}) were converted to UTC{aside}")
@@ -69,8 +68,7 @@ def _date_rows(draft: Draft, dates: np.ndarray, own_clocks: np.ndarray, missing:
         number = counted(int(undated.sum()), "row")
         if missing != "drop":
             raise InvalidInputError(
-                f"{draft.where(int(undated.argmax()))} has no date ({number} in all); pass missing='drop' to drop such "
-                "rows"
+                f"{draft.where(int(undated.argmax()))} has no date ({number} in all); pass missing='drop'"
             )
         draft.notes.append(f"dropped {number} without a date")
         draft.keep(~undated)
@@ -135,8 +133,7 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
     if missing == "error":
         if gaps[0].all() and not gaps[1:].any():
             raise InvalidInputError(
-                f"{draft.where(0)} has no values, as the first row of returns that are computed from prices; pass "
-                f"missing='drop'"
+                f"{draft.where(0)} has no values, as the first row of returns made from prices; pass missing='drop'"
             )
         filled = "the last known price" if prices else "a return of 0"
         others = f", missing='drop' to drop such rows, or missing='fill' to use {filled}"
@@ -154,10 +151,8 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
         draft.notes.append(f"every column has its own history: {number} missing ({_lacking(draft, gaps)})")
         draft.keep(~gaps.all(axis=1))
     elif prices and gaps[0].any():
-        raise InvalidInputError(
-            f"{draft.where(0, int(gaps[0].argmax()))} has no price, and there is no earlier one to fill it with; pass "
-            f"missing='keep' or missing='drop', or choose other columns="
-        )
+        place = draft.where(0, int(gaps[0].argmax()))
+        raise InvalidInputError(f"{place} has no earlier price to fill it with; pass missing='keep' or 'drop'")
     elif alone and not prices:
         raise InvalidInputError(
             f"columns are observed one at a time: {number} of {gaps.size:,} are missing, and returns of 0 would be "

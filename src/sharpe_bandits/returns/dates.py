@@ -117,9 +117,7 @@ def read(
         outside = (seconds < _FIRST) | (seconds > _LAST)
         if outside.any():
             row = int(outside.argmax())
-            raise InvalidInputError(
-                f"column {shown(name)}, {place(row)}: a date must lie in the years 1 to 9999; correct it"
-            )
+            raise InvalidInputError(f"column {shown(name)}, {place(row)}: a date must lie in the years 1 to 9999")
         values = column.astype("datetime64[ns]" if column.dtype == "datetime64[ns]" else _UNIT)
         return values, values.copy(), [None] * len(values)
     values, clocks = np.full((2, len(column)), np.datetime64("NaT"), _UNIT)

@@ -26,9 +26,7 @@ def check_every(every: Any, dates: np.ndarray | None, as_recorded: bool) -> int 
         raise InvalidInputError(f"every must be a number of rows or one of {', '.join(CALENDAR)}, got {shown(every)}")
     if dates is None or not as_recorded:
         why = "the table has no dates" if dates is None else "runs are not played on the recorded rows"
-        raise InvalidInputError(
-            f"every={every!r} needs the dates of rows, but {why}; pass a number of rows, such as 21"
-        )
+        raise InvalidInputError(f"every={every!r} needs dates, but {why}; pass a number of rows, such as 21")
     return every
 
 
@@ -69,9 +67,7 @@ def costs_of(cost: Any, names: Sequence[str]) -> np.ndarray:
         values = [cost] * len(names)
     for value in values:
         if not 0 <= real(value) < 1:
-            raise InvalidInputError(
-                f"cost must be a share of wealth from 0 to below 1, got {value!r}; 0.001 is 0.1% per switch"
-            )
+            raise InvalidInputError(f"cost must be from 0 to below 1, got {value!r}; 0.001 is 0.1% per switch")
     return np.array(values, float)
 
 

@@ -197,9 +197,7 @@ def _positions(source: sources.Source, columns: Sequence[str], candidates: list[
         if not isinstance(name, str) or name not in at:
             raise unknown("column", name, [source.names[p] for p in candidates])
         if at[name] not in allowed:
-            raise InvalidInputError(
-                f"column {shown(name)} is used for dates, rates or a benchmark already; leave it out"
-            )
+            raise InvalidInputError(f"column {shown(name)} is used for dates or a benchmark already; leave it out")
     if len(set(columns)) < len(columns):
         raise InvalidInputError(f"columns must be distinct, got {shown(columns)}")
     return [at[name] for name in columns]
@@ -254,10 +252,7 @@ def _refuse_data_as_names(source: sources.Source) -> None:
         )
     dates = sum(dates_of.as_datetime(name) is not None for name in source.names)
     if dates > max(3, len(source.names) // 2):
-        raise InvalidInputError(
-            f"the names of {dates} columns are dates, so that the table seems to have a row per asset; "
-            "transpose it (frame.T): a row per date, a column per asset"
-        )
+        raise InvalidInputError(f"{dates} columns are named by dates, as with a row per asset; transpose it (frame.T)")
 
 
 def _is_datum(name: str) -> bool:

@@ -204,8 +204,7 @@ def remarks(table: Draft, kind: Kind, periods_per_year: float, scale: float | No
     named = [name for name in table.names if kind == "returns" and _LOGARITHM.search(name)]
     if named:
         remarks.append(
-            f"the name of column {named[0]!r} suggests logarithmic returns, but they are read as simple ones; if they "
-            "are logarithmic, pass kind='log-returns'"
+            f"the name of column {named[0]!r} suggests logarithmic returns; if they are, pass kind='log-returns'"
         )
     return remarks
 

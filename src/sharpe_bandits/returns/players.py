@@ -56,9 +56,7 @@ def chosen_policies(
                 "not allow; play a policy that does not stop, or SHSR, which explores for a given number of rows"
             )
         if policy.n_recommended > 1:
-            raise InvalidInputError(
-                f"{policy.name} looks for {policy.n_recommended} columns, but one is held at a time; pass m=1"
-            )
+            raise InvalidInputError(f"{policy.name} looks for {policy.n_recommended} columns, not for one; pass m=1")
         if aversion is not None and policy.objective is not None and policy.objective.rewards_risk_of_losses:
             raise InvalidInputError(
                 f"{policy.name} goes by {policy.objective!r}, which rewards the risk of costs; pass another objective, "
@@ -66,8 +64,7 @@ def chosen_policies(
             )
         if aversion is None and _unsigned(policy):
             raise InvalidInputError(
-                f"{policy.name} uses an unsigned RSSR, which rates a column that loses steadily as a good one; "
-                "pass signed=True"
+                f"{policy.name} uses an unsigned RSSR, which rates steady losses as good; pass signed=True"
             )
     return policies
 

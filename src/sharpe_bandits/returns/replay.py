@@ -427,9 +427,7 @@ def replay(
     returns = table_of(source, reading)
     columns = returns.values.shape[1]
     if columns < 2:
-        raise InvalidInputError(
-            f"a replay chooses among columns, but there is only {returns.names[0]!r}; give at least two"
-        )
+        raise InvalidInputError(f"a replay needs at least two columns, but there is only {returns.names[0]!r}")
     rate = returns.rate(annual_risk_free)
     yardstick = Yardstick.of(returns, rate, None, aversion)
     one_of("feedback", feedback, get_args(Feedback))
@@ -439,9 +437,7 @@ def replay(
     whole("top", top, 1, columns - 1)
     costs = costs_of(cost, returns.names)
     if not returns.complete and paths != "recorded":
-        raise InvalidInputError(
-            f"paths={paths!r} needs columns with the same history; read the table with missing='drop'"
-        )
+        raise InvalidInputError(f"paths={paths!r} needs columns with the same history; read them with missing='drop'")
     one_of("paths", paths, get_args(Paths))
     for name, value, own in (("length", length, "starts"), ("block", block, "blocks")):
         if value is not None and paths != own:
@@ -460,17 +456,14 @@ def replay(
     rate_of_round = (1 + rate) ** (drawn.length / drawn.rounds) - 1 if drawn.rounds < drawn.length else rate
     chosen = chosen_policies(policies, drawn.rounds, returns.names, L, rate_of_round, feedback, yardstick.aversion)
     if given is not None and not any(policy.has_fixed_budget for policy in chosen):
-        raise InvalidInputError(
-            f"budget={given!r} is for policies that explore and then hold, such as SHSR; none is given: leave it out"
-        )
+        raise InvalidInputError(f"budget={given!r} is for policies such as SHSR, and none is given: leave it out")
     kept, remarks = (chosen, []) if warm_up else past_their_pilot(chosen, rounds * top, columns)
     holding = Holding(top, hold, drawn.warm_rounds, true_or_false("cost_aware", cost_aware), costs)
     plain = top == 1 and hold == 1 and not warm_up and not cost_aware and returns.complete
     if late and not plain and feedback == "bandit":
         raise InvalidInputError(
-            f"lag={lag!r} with bandit feedback needs one column at a time (top=1, hold=1), no warm-up, policies that "
-            "do not allow for costs, and columns with the same history; pass feedback='full', or "
-            "leave the others out"
+            f"lag={lag!r} with bandit feedback needs top=1, hold=1, warm_up=0, cost_aware=False and columns with the "
+            "same history; pass feedback='full', or leave the others out"
         )
     table = Evaluator(returns, yardstick, costs, drawn)
     if plain and not (late and feedback == "full"):

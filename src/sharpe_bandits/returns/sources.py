@@ -62,9 +62,7 @@ class Layout:
         whole("skip_rows", self.skip_rows, 0)
         pair = self.pivot
         if pair is not None and not (isinstance(pair, (list, tuple)) and list(map(type, pair)) == [str, str]):
-            raise InvalidInputError(
-                f"pivot must be two columns, of names and of numbers, as in ('ticker', 'close'), got {shown(pair)}"
-            )
+            raise InvalidInputError(f"pivot must be two columns, as in ('ticker', 'close'), got {shown(pair)}")
 
 
 @dataclass(frozen=True)
@@ -162,9 +160,7 @@ def _columns(columns: Iterable[tuple[Any, Any]]) -> Source:
     names, arrays = [], []
     for name, column in columns:
         if isinstance(column, str) or not hasattr(column, "__len__"):
-            raise InvalidInputError(
-                f"column {shown(str(name))} must be a list or an array of values, got {shown(column)}"
-            )
+            raise InvalidInputError(f"column {shown(str(name))} must be a list or an array, got {shown(column)}")
         names.append(str(name))
         numeric = isinstance(column, np.ndarray) and column.dtype.kind in "iufM" and not np.ma.is_masked(column)
         if hasattr(column, "to_pylist"):
@@ -206,10 +202,7 @@ def _pandas(source: Any, field: str | None) -> Source:
     if not isinstance(frame, pd.DataFrame):
         raise InvalidInputError(f"a pandas frame or series is needed, got {shown(source)}")
     if isinstance(frame.index, pd.MultiIndex):
-        raise InvalidInputError(
-            "the frame's index has several levels; pass frame.reset_index() with pivot=(names, numbers), or a frame "
-            "with a row per date and a column per arm"
-        )
+        raise InvalidInputError("the index has several levels; pass frame.reset_index() with pivot=(names, numbers)")
     names, places = list(map(str, frame.columns)), list(range(frame.shape[1]))
     if isinstance(frame.columns, pd.MultiIndex):
         labels = [tuple(map(str, label)) for label in frame.columns]
@@ -238,7 +231,6 @@ def _of_field(labels: Sequence[tuple[str, ...]], field: str | None) -> tuple[lis
         usual = next((n for usual in FIELDS for names in levels for n in names if n == usual), levels[0][0])
         raise InvalidInputError(
             f"the columns have two levels, {listed(levels[0][:6])} and {listed(levels[1][:6])}; pass field={usual!r}"
-            f" for the columns of that name"
         )
     level = next((k for k, names in enumerate(levels) if field in names), None)
     if level is None:
@@ -318,8 +310,7 @@ def _spreadsheet(path: Path, layout: Layout) -> Source:
         sheets = book.sheet_names
         if layout.sheet is None and len(sheets) > 1:
             raise InvalidInputError(
-                f"{str(path)!r} has {len(sheets)} sheets: {listed(sheets)}; pass sheet={sheets[0]!r} for "
-                "the intended one"
+                f"{str(path)!r} has {len(sheets)} sheets: {listed(sheets)}; pass sheet={sheets[0]!r}"
             )
         if layout.sheet is not None and layout.sheet not in sheets:
             raise unknown("sheet", layout.sheet, sheets)

@@ -360,9 +360,7 @@ def _one_by_one(estimate: Callable[[np.ndarray], float], x: np.ndarray) -> Any:
 def _series(x: Any, least: int = 2) -> np.ndarray:
     values = np.asarray(x, float)
     if values.ndim not in (1, 2) or len(values) < least:
-        raise InvalidInputError(
-            f"returns must be a series or columns with at least {least} rows, got shape {values.shape}"
-        )
+        raise InvalidInputError(f"returns must have at least {least} rows, got an array of shape {values.shape}")
     return values
 
 

@@ -99,8 +99,7 @@ class Returns:
         """The risk-free rate per period (see :func:`statistics.risk_free_rate`): 0 if there is a hurdle."""
         if self.hurdle is not None and annual_risk_free != 0:
             raise InvalidInputError(
-                f"returns are already evaluated against the {self.hurdle.kind} {self.hurdle.name!r}; leave out "
-                "annual_risk_free="
+                f"returns are evaluated against {self.hurdle.kind} {self.hurdle.name!r}; leave out annual_risk_free="
             )
         return risk_free_rate(annual_risk_free, self.periods_per_year)
 
@@ -288,8 +287,7 @@ def read_returns(
     costs = direction == "min"
     if costs and kind not in ("returns", "pnl"):
         raise InvalidInputError(
-            f"direction='min' is for costs, which are kind='returns' (a share of what is traded) or 'pnl' "
-            f"(money, with capital=), not {kind!r}"
+            f"direction='min' is for costs, kind='returns' (a share of what is traded) or 'pnl', not {kind!r}"
         )
     if scale is not None:
         scale = positive("scale", scale, "0.01 for per cent")
@@ -308,9 +306,7 @@ def read_returns(
 
     dates_of.check_form(date_format)
     if risk_free_series is not None and benchmark is not None:
-        raise InvalidInputError(
-            "give risk_free_series= or benchmark=, not both: returns are evaluated against one of them"
-        )
+        raise InvalidInputError("give risk_free_series= or benchmark=, not both")
     style = notation.Notation(decimal, thousands, currency, scale == 0.01)
     layout = sources.Layout(separator, encoding, skip_rows, sheet, field, pivot)
     table = sources.find(source, names, layout)
@@ -357,8 +353,7 @@ def read_returns(
         cleaning.settle_dates(series, "drop", timezones, "sort", duplicates)
         if len(series.names) != 1:
             raise InvalidInputError(
-                f"a benchmark or series of rates must be one column, got {listed(series.names)}; name one of the "
-                "table's columns, or give a table with one column"
+                f"a benchmark or series of rates must be one column, got {listed(series.names)}; pass one of them"
             )
         if risk_free_series is not None:
             series.values = _rates(series, risk_free_quote, periods_per_year)
@@ -413,9 +408,7 @@ def _hurdle(draft: Draft, series: Draft, benchmark: bool, same_table: bool, miss
     if same_table:
         keys, rows = series.rows, draft.rows
     elif draft.dates is None or series.dates is None:
-        raise InvalidInputError(
-            f"a {what} from another table needs dates in both tables, to know which rows belong together"
-        )
+        raise InvalidInputError(f"a {what} from another table needs dates in both tables, by which rows are matched")
     else:
         keys, rows = series.dates.astype("datetime64[us]"), draft.dates.astype("datetime64[us]")
     there = ~np.isnan(series.values[:, 0])
