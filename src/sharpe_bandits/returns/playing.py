@@ -357,20 +357,15 @@ def benchmarks(table: Evaluator, runs: int, top: int, lag: int = 0) -> tuple[lis
     seen = [paths.active[paths.drawn(run)[0]] for run in range(runs)]  # the warm-up included
     whole_history = [k for k in range(len(names)) if not np.isnan(samples[0][:, k]).any()]
     when = "row" if paths.rounds == paths.length else "decision"
-    held = {
-        EQUAL: (
-            [table.equal_weight(run) for run in range(runs)],
-            f"all columns, rebalanced to equal weights before every {when}",
-        ),
-    }  # fmt: skip
-    remarks = []
+    balanced = [table.equal_weight(run) for run in range(runs)]
+    rule = f"all columns, rebalanced to equal weights before every {when}"
+    players, remarks = [table.player(EQUAL, "benchmark", rule, balanced)], []
     if whole_history:
         best = [whole_history[int(np.argmax(table.yardstick.of_columns(x[paths.warm :, whole_history])))] for x in seen]
         subject = f"{names[best[0]]}, whose" if runs == 1 else "the one whose"
-        held[BEST] = (
-            [one_at_a_time(x, np.full(len(x), k), table.costs) for x, k in zip(samples, best, strict=True)],
-            f"{subject} {table.yardstick.name} over all rows is best: known only afterwards",
-        )
+        rule = f"{subject} {table.yardstick.name} over all rows is best: known only afterwards"
+        held = [one_at_a_time(x, np.full(len(x), k), table.costs) for x, k in zip(samples, best, strict=True)]
+        players.append(table.player(BEST, "benchmark", rule, held))
     else:
         remarks.append("no column has a return in every row, so that none can be called best in hindsight")
     led = []
@@ -383,12 +378,11 @@ def benchmarks(table: Evaluator, runs: int, top: int, lag: int = 0) -> tuple[lis
         ranked[(targets > 0).sum(axis=1) > top] = ALL
         columns = np.repeat(ranked, np.diff([*table.begins, len(x)]), axis=0)
         led.append(weighted(filled, drifting(targets, filled, table.begins), table.costs, columns))
-    several = f"the {top} columns" if top > 1 else "the column"
-    held[LEADER] = (
-        led, f"{several} with the best {table.yardstick.name} so far, all of them observed; equal weight until one has "
-        "varied"
-    )  # fmt: skip
-    return [table.player(name, "benchmark", rule, players) for name, (players, rule) in held.items()], remarks
+    which = f"the {top} columns" if top > 1 else "the column"
+    rule = (
+        f"{which} with the best {table.yardstick.name} so far, all of them observed; equal weight until one has varied"
+    )
+    return [*players, table.player(LEADER, "benchmark", rule, led)], remarks
 
 
 def follow_the_leader(x: np.ndarray, yardstick: Yardstick, top: int = 1) -> np.ndarray:

@@ -18,7 +18,7 @@ from . import statistics
 from .draft import counted
 from .measures import Measure
 from .table import Returns
-from .yardstick import BASIS_POINTS, criterion
+from .yardstick import BASIS_POINTS
 
 #: Maximum number of columns printed.
 SHOWN = 30
@@ -116,7 +116,7 @@ _Columns = dict[str, Callable[[Ranked], str]]
 class Ranking(Reported):
     """Columns, best first, and the settings that all numbers depend on.
 
-    ``by`` names the criterion, "own" if an ``objective`` was given; ``L`` is the regulariser of RSSR. ``selection``
+    ``by`` names the ``criterion``, "own" if an ``objective`` was given; ``L`` is the regulariser of RSSR. ``selection``
     describes the trials that deflated Sharpe ratios allow for, and ``given_sd`` the standard deviation of their Sharpe
     ratios if it was given. ``pbo`` is the probability of backtest overfitting; None for a single column, or with fewer
     than 32 rows common to all columns. ``sharpe_error`` is the largest Monte Carlo standard error of the intervals'
@@ -151,7 +151,8 @@ class Ranking(Reported):
     pbo: float | None
     full: bool
     returns: Returns = field(repr=False)
-    aversion: float = 1.0
+    aversion: float
+    criterion: str = field(repr=False)
 
     def __getitem__(self, name: str) -> Ranked:
         for column in self.columns:
@@ -286,12 +287,6 @@ class Ranking(Reported):
         return self.by == "sharpe"
 
     @property
-    def criterion(self) -> str:
-        if self.by in ("own", "sharpe"):
-            return "Sharpe ratio" if self.by_ratio else repr(self.objective)
-        return criterion(self.by, self.L, self.aversion, self.periods_per_year, self.returns.costs).name
-
-    @property
     def _interval(self) -> str:
         return f"{100 * self.confidence:g}% interval"
 
@@ -353,7 +348,7 @@ class Ranking(Reported):
     def to_dict(self) -> dict[str, Any]:
         of_table = ("periods_per_year", "kind", "span", "convention", "notes")
         return {
-            **{own.name: getattr(self, own.name) for own in fields(self) if own.name != "returns"},
+            **{own.name: getattr(self, own.name) for own in fields(self) if own.repr},
             **{key: getattr(self.returns, key) for key in of_table},
             "columns": self.table.records(),
             "selection": asdict(self.selection),

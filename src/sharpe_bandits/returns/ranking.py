@@ -225,7 +225,7 @@ def rank(
         seed, selection, trials_sd, error,
         (*losses, *([few] if rows < LEAST_FOR_BLOCKS else []), *returns.remarks),
         statistics.backtest_overfitting(common, Yardstick(rate).value, CSCV_BLOCKS) if measurable else None,
-        full, returns, float(aversion),
+        full, returns, float(aversion), "Sharpe ratio" if name == "sharpe" else measure.name,
     )  # fmt: skip
 
 
@@ -266,8 +266,8 @@ def _resamples(
         if flat.any():
             column = int(flat.any(axis=0).argmax())
             raise InvalidInputError(
-                f"column {returns.names[column]!r} varies so rarely that a resample of it does not vary at all, or has "
-                "too few rows; leave it out with columns=, or give more rows"
+                f"column {returns.names[column]!r} varies so rarely that a resample of it does not vary; leave it out "
+                "with columns=, or give more rows"
             )
         if objective.has_feature:
             yield means, variances, _values(objective, counts, x - rate)
