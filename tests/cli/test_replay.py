@@ -89,8 +89,8 @@ def test_by_default_it_plays_the_usual_policies_into_out(file, capsys):
     [
         (["--policies", "SF-UBC"], "no policy is called 'SF-UBC': did you mean 'SF-UCB'? sharpe-bandits policies"),
         (["--policies", "SHSR", "--full-feedback"], "SHSR divides a budget of pulls"),
-        (["--cost", "2"], "cost must be a share of wealth"),
-        (["--columns", "east"], "there is only 'east'; give at least two"),
+        (["--cost", "2"], "cost must be from 0 to below 1"),
+        (["--columns", "east"], "at least two columns, but there is only 'east'"),
         (["--runs", "0"], "runs must be a whole number at least 2, got 0"),
         (["--aversion", "2"], "--aversion 2.0 is for 'mean-risk', by which costs are judged, not for 'sharpe'"),
     ],

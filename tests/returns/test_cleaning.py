@@ -134,7 +134,7 @@ def test_gaps_in_prices():
 def test_a_gap_at_the_beginning_cannot_be_filled():
     with pytest.raises(
         sb.errors.InvalidInputError,
-        match=says("column 'B', row 1 of 4 has no price, and there is no earlier one", "'drop'"),
+        match=says("column 'B', row 1 of 4 has no earlier price", "'drop'"),
     ):
         prices({"A": A, "B": [None, *B[1:]]}, missing="fill")
 

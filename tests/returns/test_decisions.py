@@ -67,7 +67,7 @@ def test_what_cannot_be_decided(daily):
         ({"every": "fortnight"}, "one of week, month, quarter, year, got 'fortnight'"),
         ({"every": 200}, "leaves 2 decisions in 300 rows"),
         ({"top": 4}, "top must be a whole number from 1 to 3"),
-        ({"cost": -1}, "cost must be a share of wealth"),
+        ({"cost": -1}, "cost must be from 0 to below 1"),
         ({"policies": ["SHSR"], "top": 2}, "SHSR plays one arm at a time"),
         ({"warm_up": 299}, "warm_up must be a whole number from 0 to 297"),
     ):

@@ -252,7 +252,7 @@ def test_what_cannot_be_replayed(daily, policies, options, words):
 def test_what_is_no_table_or_too_small_a_one(daily):
     with pytest.raises(sb.errors.InvalidInputError, match="must come from read_returns, got ndarray"):
         sb.replay(daily.values)
-    with pytest.raises(sb.errors.InvalidInputError, match="there is only 'A'; give at least two"):
+    with pytest.raises(sb.errors.InvalidInputError, match="at least two columns, but there is only 'A'"):
         sb.replay(table(A))
     with pytest.raises(sb.errors.InvalidInputError, match="SF-UCB needs a horizon of at least 12 for 4 arms"):
         sb.replay(table(A, B, A[::-1], B[::-1]), "SF-UCB")
@@ -268,7 +268,7 @@ def test_what_is_no_table_or_too_small_a_one(daily):
 def test_options_that_do_nothing_are_refused():
     returns = sb.read_returns(np.random.default_rng(0).normal(0, 0.01, (50, 2)), names=["a", "b"], kind="returns",
                               periods_per_year=12)  # fmt: skip
-    with pytest.raises(sb.errors.InvalidInputError, match="budget=20 is for policies that explore"):
+    with pytest.raises(sb.errors.InvalidInputError, match="budget=20 is for policies such as SHSR"):
         sb.replay(returns, ["SF-UCB"], budget=20)
     with pytest.raises(sb.errors.InvalidInputError, match="gives window twice"):
         sb.replay(returns, ["SlidingWindowUCB:window=30,window=20"])

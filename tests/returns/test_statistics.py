@@ -215,7 +215,7 @@ def test_one_trial_is_not_deflated():
 
 @pytest.mark.parametrize("x", [[0.1], [], np.zeros((2, 2, 2)), 0.5], ids=["one", "none", "three axes", "number"])
 def test_what_is_no_series(x):
-    with pytest.raises(sb.errors.InvalidInputError, match=r"at least 2 rows, got shape"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"at least 2 rows, got an array of shape"):
         statistics.sharpe(x)
 
 

@@ -117,26 +117,17 @@ def drafted(
     values = np.empty((len(names), length)).T
     draft = Draft(names, values, moments, clocks, zones, np.arange(length), source.place, notes)
     for number, position in enumerate(places):
-        try:
-            draft.values[:, number] = _numbers(draft, number, source.columns[position], written)
-        except InvalidInputError as error:
-            hint = _field_below(source) or _names_further_down(source, ";", 0)
-            message = str(error)
+        draft.values[:, number], bad = _numbers(source.columns[position], written)
+        if bad is not None:
+            column, hint = source.columns[position], _field_below(source) or _names_further_down(source, ";", 0)
+            message = f"{draft.where(bad, number)}: {shown(column[bad])} {_why(draft, number, bad, column, written)}"
             if not hint and message.endswith(_SELECT):
-                others = [p for p in places if _holds_numbers(draft, source, p, written)]
+                others = [p for p in places if _numbers(source.columns[p], written)[1] is None]
                 hint = f"{_SELECT.removesuffix('columns=')}{_named(source, others)}" if others else ""
                 message = message.removesuffix(_SELECT)
-            raise InvalidInputError(f"{message}{hint}") from None
+            raise InvalidInputError(f"{message}{hint}")
     draft.values = np.ascontiguousarray(draft.values)
     return draft
-
-
-def _holds_numbers(draft: Draft, source: sources.Source, position: int, written: notation.Notation) -> bool:
-    try:
-        _numbers(draft, 0, source.columns[position], written)
-    except InvalidInputError:
-        return False
-    return True
 
 
 def _texts(column: Any) -> list[str]:
@@ -260,10 +251,10 @@ def _is_datum(name: str) -> bool:
     return dates_of.as_datetime(name) is not None or (number is not None and math.isfinite(number))
 
 
-def _numbers(draft: Draft, number: int, column: np.ndarray, written: notation.Notation) -> np.ndarray:
-    """A column as floats, NaN where a value is missing."""
+def _numbers(column: np.ndarray, written: notation.Notation) -> tuple[np.ndarray, int | None]:
+    """A column as floats, NaN where a value is missing, and the first row whose value is not a number."""
     if column.dtype.kind in "iuf":
-        return column.astype(float)
+        return column.astype(float), None
     cells = [None if dates_of.absent(cell) else cell for cell in column]
     numbers = [np.nan if cell is None else _number(cell, written) for cell in cells]
     bad = next((row for row, value in enumerate(numbers) if value is None), None)
@@ -271,11 +262,7 @@ def _numbers(draft: Draft, number: int, column: np.ndarray, written: notation.No
         signs = ["%" in str(cell) for cell in cells if cell is not None]
         odd = 2 * sum(signs) < len(signs)  # most values decide whether there is a sign
         bad = next((row for row, cell in enumerate(cells) if cell is not None and ("%" in str(cell)) == odd), None)
-    if bad is not None:
-        raise InvalidInputError(
-            f"{draft.where(bad, number)}: {shown(cells[bad])} {_why(draft, number, cells[bad], cells, written)}"
-        )
-    return np.array(numbers, float)
+    return np.array(numbers, float), bad
 
 
 def _number(cell: Any, written: notation.Notation) -> float | None:
@@ -289,9 +276,9 @@ def _number(cell: Any, written: notation.Notation) -> float | None:
     return None
 
 
-def _why(draft: Draft, number: int, cell: Any, column: list[Any], written: notation.Notation) -> str:
-    """Why a value is not a number, and the remedy."""
-    name, dated = draft.names[number], draft.dates is not None
+def _why(draft: Draft, number: int, row: int, column: np.ndarray, written: notation.Notation) -> str:
+    """Why the value in a row is not a number, and the remedy."""
+    name, dated, cell = draft.names[number], draft.dates is not None, column[row]
     if is_number(cell):
         return f"is a number that cannot be converted to a float; correct it{_SELECT}"
     if dates_of.as_datetime(cell) is not None:
@@ -300,10 +287,10 @@ def _why(draft: Draft, number: int, cell: Any, column: list[Any], written: notat
     if not isinstance(cell, str):
         return f"is not a number; correct it{_SELECT}"
     if not dated and _LIKE_A_DATE.match(cell.strip()):
-        form = dates_of.remedy(sources.objects(column))
+        form = dates_of.remedy(column)
         read = f"pass date={shown(name)} and {form}" if form else "write it as 2020-01-31"
         return f"is not a number; if it is a date, {read}: formats are not guessed"
-    signs = ["%" in str(other) for other in column if other is not None]
+    signs = ["%" in str(other) for other in column if not dates_of.absent(other)]
     if "%" in cell and 2 * sum(signs) < len(signs) and _LIKE_A_NUMBER.fullmatch(cell.strip()):
         return "has a per cent sign, while most values of the column have none; correct it"
     fits = notation.remedy(cell) if len(cell) < 100 else None

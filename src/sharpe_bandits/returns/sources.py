@@ -95,13 +95,15 @@ def find(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
 
 def _without_leftovers(source: Source) -> Source:
     """Without columns of a file that have no name: empty ones, and a first one that counts the rows (pandas' index)."""
+    if source.skipped is None:
+        return source
     places = []
     for k, (name, column) in enumerate(zip(source.names, source.columns, strict=True)):
         first = [str(cell) for cell in column[:50]]
         counts = (
             k == 0 and len(first) > 1 and first in ([str(n + begin) for n in range(len(first))] for begin in (0, 1))
         )
-        if name or source.skipped is None or not (counts or all(cell is None for cell in column)):
+        if name or not (counts or all(cell is None for cell in column)):
             places.append(k)
     return replace(source, names=[source.names[k] for k in places], columns=[source.columns[k] for k in places])
 

@@ -50,7 +50,9 @@ class Yardstick:
         costs = returns.costs
         by = one_of("by", ("mean-risk" if costs else "sharpe") if by is None else by, ("sharpe", "mean-risk"))
         if costs and by == "sharpe":
-            raise InvalidInputError("by='sharpe' rewards the risk of costs; pass by='mean-risk'")
+            raise InvalidInputError(
+                "by='sharpe' rewards risk where every mean is below 0, as for costs; pass by='mean-risk'"
+            )
         check_aversion(aversion, by)
         risk = not_negative("aversion", aversion) if by == "mean-risk" else None
         return cls(rate, risk, returns.periods_per_year, costs, returns.active)
