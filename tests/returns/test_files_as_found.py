@@ -280,7 +280,7 @@ class TestKinds:
         money = self.frame(2e6 * TRUE)
         with pytest.raises(sb.errors.InvalidInputError, match="kind='pnl'"):
             read(money, kind="returns")
-        with pytest.raises(sb.errors.InvalidInputError, match=r"need capital="):
+        with pytest.raises(sb.errors.InvalidInputError, match=r"pass capital=, the money"):
             read(money, kind="pnl")
         right(read(money, kind="pnl", capital=2e6), TRUE)
         with pytest.raises(sb.errors.InvalidInputError, match="pass a larger capital="):

@@ -206,4 +206,5 @@ class TestSeries:
 
 def test_a_benchmark_that_is_neither_column_nor_file():
     table = {"A": A, "SPY": A[::-1]}
-    assert "did you mean 'SPY'" in suggested(table, benchmark="spy")
+    with pytest.raises(sb.errors.UnknownNameError, match="no column or file is called 'spy': did you mean 'SPY'"):
+        prices(table, benchmark="spy")

@@ -217,9 +217,8 @@ def _pandas(source: Any, field: str | None) -> Source:
     columns = [_pandas_column(frame.iloc[:, place]) for place in places]
     index = None
     if not isinstance(frame.index, pd.RangeIndex):
-        label = frame.index.to_timestamp() if isinstance(frame.index, pd.PeriodIndex) else frame.index
-        names.insert(0, "index" if label.name is None else str(label.name))
-        columns.insert(0, _pandas_column(label.to_series()))
+        names.insert(0, "index" if frame.index.name is None else str(frame.index.name))
+        columns.insert(0, _pandas_column(frame.index.to_series()))
         index = 0
     return Source(names, columns, rows(len(frame)), index)
 
@@ -297,9 +296,7 @@ def _by_field(source: Source, field: str | None) -> Source:
     places, names = _of_field(labels, field)
     columns = [source.columns[k][lines:] for k in (0, *(place + 1 for place in places))]
     first = source.names[0] or str(firsts[0][0] or "")
-    return replace(
-        source, names=[first, *names], columns=columns, place=lambda row: source.place(row + lines), skipped=None
-    )
+    return Source([first, *names], columns, lambda row: source.place(row + lines), source.index, source.text)
 
 
 def _spreadsheet(path: Path, layout: Layout) -> Source:

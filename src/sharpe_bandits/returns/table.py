@@ -281,9 +281,7 @@ def read_returns(
         ("constant", constant, Constant), ("risk_free_quote", risk_free_quote, Quote),
     ):  # fmt: skip
         one_of(name, value, get_args(choices))
-    periods_per_year = positive(
-        "periods_per_year", periods_per_year, "252 for trading days, 52 for weeks, 12 for months"
-    )
+    periods_per_year = positive("periods_per_year", periods_per_year, "252 for trading days, 12 for months")
     costs = direction == "min"
     if costs and kind not in ("returns", "pnl"):
         raise InvalidInputError(
@@ -293,14 +291,10 @@ def read_returns(
         scale = positive("scale", scale, "0.01 for per cent")
         if kind in ("prices", "price-relatives", "pnl") and scale != 1:
             raise InvalidInputError(f"scale={scale!r} is for returns; those made from {kind} have the right scale")
-    if (capital is not None) != (kind == "pnl"):
-        raise InvalidInputError(
-            "profits and losses need capital=, the money that they were made with, to become returns"
-            if kind == "pnl"
-            else f"capital={capital!r} is for kind='pnl', profits and losses in money; leave it out"
-        )
-    if capital is not None:
-        capital = positive("capital", capital)
+    if kind == "pnl":
+        capital = positive("capital", capital, "pass capital=, the money that profits and losses were made with")
+    elif capital is not None:
+        raise InvalidInputError(f"capital={capital!r} is for kind='pnl', profits and losses in money; leave it out")
     if columns is not None and (isinstance(columns, str) or not isinstance(columns, Iterable)):
         raise InvalidInputError(f"columns must be a list of names, got {shown(columns)}; pass [{shown(columns)}]")
 
@@ -321,11 +315,7 @@ def read_returns(
     against = benchmark if risk_free_series is None else risk_free_series
     hurdle_column = against if isinstance(against, str) and against in table.names else None
     if isinstance(against, str) and hurdle_column is None and not Path(against).exists():
-        near = [name for name in table.names if name.lower() == against.lower()]
-        raise InvalidInputError(
-            f"there is no column and no file {shown(against)}; "
-            + (f"did you mean {shown(near[0])}?" if near else f"the columns are {listed(table.names[:20])}")
-        )
+        raise unknown("column or file", against, table.names)
     draft = drafted(table, dated, date_format, None if columns is None else list(columns), style, hurdle_column)
     plausibility.refuse(table, draft, kind, columns is not None)
     cleaning.settle_dates(draft, missing, timezones, unsorted, duplicates)
@@ -405,15 +395,14 @@ def _rates(series: Draft, quote: Quote, periods_per_year: float) -> np.ndarray:
 def _hurdle(draft: Draft, series: Draft, benchmark: bool, same_table: bool, missing: Missing) -> Hurdle:
     """The series matched to the rows of the returns: by date, or by row in the same table."""
     what: Literal["risk-free rate", "benchmark"] = "benchmark" if benchmark else "risk-free rate"
-    if same_table:
-        keys, rows = series.rows, draft.rows
-    elif draft.dates is None or series.dates is None:
-        raise InvalidInputError(f"a {what} from another table needs dates in both tables, by which rows are matched")
-    else:
+    if draft.dates is not None and series.dates is not None:
         keys, rows = series.dates.astype("datetime64[us]"), draft.dates.astype("datetime64[us]")
+    elif same_table:
+        keys, rows = series.rows, draft.rows
+    else:
+        raise InvalidInputError(f"a {what} from another table needs dates in both tables, by which rows are matched")
     there = ~np.isnan(series.values[:, 0])
-    order = np.argsort(keys[there], kind="stable")
-    keys, values = keys[there][order], series.values[there, 0][order]
+    keys, values = keys[there], series.values[there, 0]
     at = np.searchsorted(keys, rows, side="right") - 1
     exact = (at >= 0) & (keys[np.maximum(at, 0)] == rows) if len(keys) else np.zeros(len(rows), bool)
     if not exact.all():
