@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -62,10 +61,6 @@ _LEVELS, _LEAST_LEVELS = 0.9, 20
 _STEADY, _LEAST_STEADY = 0.1, 8
 #: Rows that suffice to tell levels from changes, and for the usual size of returns.
 _EXAMINED_ROWS = 10_000
-#: Maximum autocorrelation of numbers near 1 that look like price relatives, not prices.
-_RELATIVES = 0.5
-#: Annualised mean or volatility beyond which returns are probably in per cent.
-_PERCENT = 2.0
 
 
 def refuse(source: Source, table: Draft, kind: Kind, chosen: bool) -> None:
@@ -102,14 +97,13 @@ def time_of(values: np.ndarray, may_count: bool = False) -> str | None:
 
     Except for dates in digits, they rise, or fall, from row to row; if they ``may_count``, steps of 1 are row numbers.
     """
-    if len(values) >= 4 and all(map(_in_digits, values[:4])) and all(map(_in_digits, values)):
+    if len(values) < 4 or not np.isfinite(values).all():
+        return None
+    if all(map(_in_digits, values)):
         return "dates in digits"
-    for some in (values[:100], values):  # the first rows rule out most columns
-        if len(some) < 4 or not np.isfinite(some).all():
-            return None
-        steps = np.diff(some)
-        if not ((steps > 0).all() or (steps < 0).all()):
-            return None
+    steps = np.diff(values)
+    if not ((steps > 0).all() or (steps < 0).all()):
+        return None
     low, high, steps = float(values.min()), float(values.max()), np.abs(steps)
     for power, what in zip((0, 3, 6, 9), FORMATS, strict=False):
         if _SECONDS[0] * 10**power <= low and high <= _SECONDS[1] * 10**power:
@@ -179,7 +173,7 @@ def _refuse_backwards(table: Draft, name: str, column: Any) -> None:
     else:  # in any format that fits all of them
         by_form = ([dates_of.as_datetime(cell, form) for cell in cells] for form in (None, *dates_of.FORMS))
         readings = [[moment[0] for moment in read if moment] for read in by_form if None not in read]
-    steps = [np.sign([int(b > a) - int(b < a) for a, b in pairwise(read)]) for read in readings]
+    steps = [np.sign(np.diff(np.array(read)).astype(float)) for read in readings]
     orders = [(int(order.min()), int(order.max())) for order in steps if len(order) > 1 and order.any()]
     form = dates_of.remedy(column) or "date_format=, or write dates as 2020-01-31,"
     if any(least >= 0 for least, _ in orders):
@@ -258,7 +252,7 @@ def _like_percent(table: Draft, periods_per_year: float) -> list[str]:
     """A remark on returns that would be enormous, unless they are in per cent."""
     mean = np.nanmean(table.values, axis=0) * periods_per_year
     volatility = np.nanstd(table.values, axis=0) * math.sqrt(periods_per_year)
-    large = (np.abs(mean) > _PERCENT) | (volatility > _PERCENT)
+    large = (np.abs(mean) > 2) | (volatility > 2)
     if not large.any():
         return []
     first = int(large.argmax())
@@ -358,7 +352,7 @@ def like_relatives(table: Draft) -> list[str]:
     """A remark on prices near 1 that do not depend on those before."""
     for name, column in zip(table.names, table.values.T, strict=True):
         own = column[~np.isnan(column)]
-        if len(own) >= _LEAST_LEVELS and 0.8 < np.median(own) < 1.25 and autocorrelation(own) < _RELATIVES:
+        if len(own) >= _LEAST_LEVELS and 0.8 < np.median(own) < 1.25 and autocorrelation(own) < 0.5:
             return [
                 f"column {name!r} seems to hold price relatives, not prices: values are near {np.median(own):.4g}, and "
                 "hardly depend on those before; if they are, pass kind='price-relatives'"

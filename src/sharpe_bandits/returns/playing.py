@@ -144,11 +144,6 @@ class TablePaths(Environment):
         """Decision periods of a run, those of the warm-up included."""
         return len(self.begins)
 
-    @property
-    def recorded(self) -> np.ndarray:
-        """Rewards of the rounds of the recorded rows."""
-        return compounded(self.active[: self.length], self.begins)
-
     def drawn(self, run: int) -> tuple[np.ndarray, np.ndarray]:
         """The rows and the order of columns of a run."""
         generator = np.random.Generator(np.random.Philox(key=np.array([self.seed, run], np.uint64)))
@@ -409,7 +404,8 @@ def follow_the_leader(x: np.ndarray, yardstick: Yardstick, top: int = 1) -> np.n
 
 def first_regulariser(paths: TablePaths) -> float:
     """L from the first rounds only: policies cannot know later ones when they start."""
-    first = paths.recorded[: max(FIRST_ROWS, 2 * paths.K, paths.warm_rounds)]
+    rewards = compounded(paths.active[: paths.length], paths.begins)
+    first = rewards[: max(FIRST_ROWS, 2 * paths.K, paths.warm_rounds)]
     seen = [column[~np.isnan(column)] for column in first.T]
     varied = [column.var(ddof=1) for column in seen if len(column) > 1 and np.ptp(column) > CONSTANT]
     if not varied:
