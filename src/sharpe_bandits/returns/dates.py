@@ -173,8 +173,6 @@ def as_datetime(cell: Any, form: str | None = None) -> tuple[np.datetime64, np.d
             moment = start + np.timedelta64(round(float(cell) * 86_400 * 10**6 / per_day), "us")
             return (moment, moment, None) if _FIRST <= moment <= _LAST else None
         day = _parsed(cell) if form is None else datetime.datetime.strptime(cell.strip(), form)
-        if day is None:
-            return None
         clock = np.datetime64(day.replace(tzinfo=None), "us")
         if day.tzinfo is None:
             return clock, clock, None
@@ -183,7 +181,7 @@ def as_datetime(cell: Any, form: str | None = None) -> tuple[np.datetime64, np.d
         return None
 
 
-def _parsed(cell: Any) -> datetime.datetime | None:
+def _parsed(cell: Any) -> datetime.datetime:
     if isinstance(cell, np.datetime64):
         years = cell.astype("datetime64[Y]").astype(int) + 1970  # a year never overflows, its microseconds may
         cell = cell.astype(_UNIT).item() if 1 <= years <= 9999 else None
@@ -191,11 +189,9 @@ def _parsed(cell: Any) -> datetime.datetime | None:
         return cell.to_pydatetime(warn=False) if hasattr(cell, "to_pydatetime") else cell
     if isinstance(cell, datetime.date):
         return datetime.datetime(cell.year, cell.month, cell.day)
-    if is_whole(cell):
-        cell = str(cell)
-    if not isinstance(cell, str):
-        return None
-    text = cell.strip()
+    text = str(cell).strip() if isinstance(cell, str) or is_whole(cell) else ""
+    if len(text) > 7:
+        return datetime.datetime.fromisoformat(text)
     if re.fullmatch(r"\d{4}-\d{2}", text):  # a month
         text += "-01"
     elif re.fullmatch(r"\d{6}", text):

@@ -255,13 +255,13 @@ def _numbers(column: np.ndarray, written: notation.Notation) -> tuple[np.ndarray
     """A column as floats, NaN where a value is missing, and the first row whose value is not a number."""
     if column.dtype.kind in "iuf":
         return column.astype(float), None
-    cells = [None if dates_of.absent(cell) else cell for cell in column]
-    numbers = [np.nan if cell is None else _number(cell, written) for cell in cells]
+    numbers = [np.nan if dates_of.absent(cell) else _number(cell, written) for cell in column]
     bad = next((row for row, value in enumerate(numbers) if value is None), None)
     if bad is None and written.percent:
-        signs = ["%" in str(cell) for cell in cells if cell is not None]
+        signs = ["%" in str(cell) for cell in column if not dates_of.absent(cell)]
         odd = 2 * sum(signs) < len(signs)  # most values decide whether there is a sign
-        bad = next((row for row, cell in enumerate(cells) if cell is not None and ("%" in str(cell)) == odd), None)
+        rows = (row for row, cell in enumerate(column) if ("%" in str(cell)) == odd and not dates_of.absent(cell))
+        bad = next(rows, None)
     return np.array(numbers, float), bad
 
 
