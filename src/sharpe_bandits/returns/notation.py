@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from .._support.validation import one_of
 from ..errors import InvalidInputError, shown
 
 #: Accepted thousands separators, and decimal separators.
@@ -27,13 +28,8 @@ class Notation:
     percent: bool = False
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("decimal", self.decimal, _DECIMAL),
-            ("thousands", self.thousands, _THOUSANDS),
-        ):
-            if not isinstance(value, str) or value not in known:
-                choices = ", ".join(map(repr, filter(None, known)))
-                raise InvalidInputError(f"{name} must be one of {choices}, got {shown(value)}")
+        one_of("decimal", self.decimal, _DECIMAL)
+        one_of("thousands", self.thousands, _THOUSANDS)
         if self.decimal == self.thousands:
             raise InvalidInputError(f"decimal and thousands are both {self.decimal!r}; pass different separators")
         if not isinstance(self.currency, str) or re.search(r"[\d.,%+-]", self.currency):

@@ -175,32 +175,28 @@ class Ranking(Reported):
 
     @property
     def conclusion(self) -> str:
-        first = self.columns[0]
+        first, words, several = self.columns[0], self.ratio_words, len(self.columns) > 1
+        often = f", and ranks first in {first.best:.0%} of the resamples" * several
         if not self.by_ratio:
             least = self.by == "cvar" or (self.by == "mean-risk" and self.returns.costs)
-            lead = f"{first.name} has the {'smallest' if least else 'largest'} {self.criterion}"
-            ends = (
-                f"{first.value:z.3g}, {self.confidence:.0%} interval {first.value_low:z.3g} to {first.value_high:z.3g}"
+            return (
+                f"{first.name} has the {'smallest' if least else 'largest'} {self.criterion} ({first.value:z.3g}, "
+                f"{self.confidence:.0%} interval {first.value_low:z.3g} to {first.value_high:z.3g}){often}."
             )
-            rest = f", and ranks first in {first.best:.0%} of the resamples" if len(self.columns) > 1 else ""
-            return f"{lead} ({ends}){rest}."
-        text = ""
-        if len(self.columns) > 1:
-            text = f"{first.name} has the largest {self.ratio_words}, and ranks first in {first.best:.0%} of the "
-            text += "resamples. "
-        text += f"The annualised {self.ratio_words} of {first.name} is {first.annual_sharpe:z.2f}"
+        text = f"{first.name} has the largest {words}{often}. " * several
+        text += f"The annualised {words} of {first.name} is {first.annual_sharpe:z.2f}"
         if first.autocorrelated:
             p = "p < 0.001" if first.autocorrelation_p < 0.001 else f"p = {first.autocorrelation_p:.3f}"
             text += f" (Lo's, which allows for the autocorrelation found, {p}: {first.adjusted_sharpe:z.2f})"
+        above = f"The confidence that its true {words} is above 0 is"
         if self.trials > 1:
             text += (
-                f"; the expected maximum of {self.trials} trials without skill is "
-                f"{self.annual_expected_maximum:.2f}. The confidence that its true {self.ratio_words} is above 0 is "
-                f"{_confidence(first.dsr)} after correcting for {self.trials} trials (deflated Sharpe ratio), and "
-                f"{_confidence(first.psr)} without the correction (probabilistic Sharpe ratio)"
+                f"; the expected maximum of {self.trials} trials without skill is {self.annual_expected_maximum:.2f}. "
+                f"{above} {_confidence(first.dsr)} after correcting for {self.trials} trials (deflated Sharpe ratio), "
+                f"and {_confidence(first.psr)} without the correction (probabilistic Sharpe ratio)"
             )
         else:
-            text += f". The confidence that its true {self.ratio_words} is above 0 is {_confidence(first.psr)}"
+            text += f". {above} {_confidence(first.psr)}"
         text += "; both allow for autocorrelation." if first.autocorrelated and self.trials > 1 else "."
         robust = max(self.columns, key=lambda column: column.adjusted_sharpe)
         if robust is not first and robust.adjusted_sharpe > first.adjusted_sharpe:
@@ -214,8 +210,8 @@ class Ranking(Reported):
         if n_autocorrelated:
             text += (
                 f" * marks the {counted(n_autocorrelated, 'column')} whose returns are autocorrelated: interval, "
-                f"{'DSR' if self.trials > 1 else 'PSR'} and the record needed allow for it, and so does Lo's "
-                f"{self.ratio_words}, which does not change the order."
+                f"{'DSR' if self.trials > 1 else 'PSR'} and the record needed allow for it, and so does Lo's {words}, "
+                "which does not change the order."
             )
         return text
 
