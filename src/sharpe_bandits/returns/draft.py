@@ -107,26 +107,25 @@ def drafted(
         _refuse_long_form(source, dated)
     names = [check_column(source.names[p]) for p in places]
     length = len(source.columns[places[0]])
-    moments: np.ndarray | None = None
-    clocks: np.ndarray | None = None
+    moments, clocks = None, None
     zones: list[str | None] = []
     if dated is not None:
         moments, clocks, zones = dates_of.read(source.names[dated], source.columns[dated], source.place, date_format)
     _refuse_times_of_day(source, dated, places, moments)
-    # column by column first: writing into rows is slow
-    values = np.empty((len(names), length)).T
-    draft = Draft(names, values, moments, clocks, zones, np.arange(length), source.place, notes)
-    for number, position in enumerate(places):
-        draft.values[:, number], bad = _numbers(source.columns[position], written)
+    draft = Draft(names, np.empty((length, 0)), moments, clocks, zones, np.arange(length), source.place, notes)
+    read = []
+    for number, column in enumerate(source.columns[p] for p in places):
+        numbers, bad = _numbers(column, written)
+        read.append(numbers)
         if bad is not None:
-            column, hint = source.columns[position], _field_below(source) or _names_further_down(source, ";", 0)
+            hint = _field_below(source) or _names_further_down(source, ";", 0)
             message = f"{draft.where(bad, number)}: {shown(column[bad])} {_why(draft, number, bad, column, written)}"
             if not hint and message.endswith(_SELECT):
                 others = [p for p in places if _numbers(source.columns[p], written)[1] is None]
                 hint = f"{_SELECT.removesuffix('columns=')}{_named(source, others)}" if others else ""
                 message = message.removesuffix(_SELECT)
             raise InvalidInputError(f"{message}{hint}")
-    draft.values = np.ascontiguousarray(draft.values)
+    draft.values = np.column_stack(read)
     return draft
 
 

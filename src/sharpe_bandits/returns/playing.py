@@ -188,12 +188,9 @@ def _within_histories(returns: Returns) -> np.ndarray:
     within = gaps & begun & ~ended
     if within.any() and returns.kind not in ("prices", "cumulative-returns"):
         column = int(within.sum(axis=0).argmax())
-        remedy = "columns that are seen one at a time can be compared (compare), not replayed"
+        remedy = "compare columns that are seen one at a time (compare)"
         if not gaps.any(axis=1).all():
-            remedy = (
-                "read the table with missing='drop' to use the rows that all columns have, or with missing='fill' if "
-                f"these returns were 0. C{remedy[1:]}"
-            )
+            remedy = f"read the table with missing='drop', or with missing='fill' if these returns were 0, or {remedy}"
         raise InvalidInputError(
             f"column {returns.names[column]!r} has no return in {within[:, column].sum():,} of {len(x):,} rows between "
             f"its first and its last, and what was not observed cannot be replayed; {remedy}"
