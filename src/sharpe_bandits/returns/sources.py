@@ -12,7 +12,7 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -347,7 +347,7 @@ def _parquet(path: Path, field: str | None) -> Source:
 
 
 def _csv(path: Path, layout: Layout) -> Source:
-    records = list(_records(path, layout))
+    records = _records(path, layout)
     header = next((k for k, (_, cells) in enumerate(records) if cells), None)
     if header is None:
         raise InvalidInputError(f"{str(path)!r} has no lines")
@@ -404,29 +404,31 @@ def _cleaned(cell: str) -> str | None:
     return _IN_PARENTHESES.sub(r"-\1", text) if text[0] == "(" else text
 
 
-def _records(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+def _records(path: Path, layout: Layout) -> list[tuple[int, list[str]]]:
     """Records of a CSV file, each with the number of its first line; those of empty lines are empty."""
     import pyarrow as pa
 
+    try:
+        content = pa.input_stream(str(path)).read()
+    except OSError as error:  # from a compressed file
+        raise InvalidInputError(f"{str(path)!r} is damaged, or not compressed as its name says ({error})") from None
     marked = codecs.lookup(layout.encoding).name == "utf-8"  # a byte order mark is not part of the first name
-    with io.TextIOWrapper(pa.input_stream(str(path)), "utf-8-sig" if marked else layout.encoding, newline="") as file:
-        line = 1 + layout.skip_rows
-        try:
-            for _ in range(layout.skip_rows):
-                file.readline()
-            reader = csv.reader(file, delimiter=layout.separator)
-            for cells in reader:
-                yield line, cells
-                line = layout.skip_rows + reader.line_num + 1
-        except UnicodeDecodeError as error:
-            before = pa.input_stream(str(path)).read().partition(error.object)[0] + error.object[: error.start]
-            line = before.decode(layout.encoding, "ignore").count("\n") + 1
-            marked_16 = path.read_bytes()[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-            raise InvalidInputError(
-                f"{str(path)!r} is not in {layout.encoding.upper()} ({error.reason}, line {line}); pass "
-                f"encoding={'utf-16' if marked_16 else 'cp1252'!r} if that is its encoding, or save it in UTF-8"
-            ) from None
-        except csv.Error as error:
-            raise InvalidInputError(f"{str(path)!r}, about line {line}: {error}; correct it") from None
-        except OSError as error:  # from a compressed file
-            raise InvalidInputError(f"{str(path)!r} is damaged, or not compressed as its name says ({error})") from None
+    try:
+        file = io.StringIO(content.decode("utf-8-sig" if marked else layout.encoding), newline="")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].decode(layout.encoding, "ignore").count("\n") + 1
+        marked_16 = content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        raise InvalidInputError(
+            f"{str(path)!r} is not in {layout.encoding.upper()} ({error.reason}, line {line}); pass "
+            f"encoding={'utf-16' if marked_16 else 'cp1252'!r} if that is its encoding, or save it in UTF-8"
+        ) from None
+    for _ in range(layout.skip_rows):
+        file.readline()
+    reader, line, records = csv.reader(file, delimiter=layout.separator), 1 + layout.skip_rows, []
+    try:
+        for cells in reader:
+            records.append((line, cells))
+            line = layout.skip_rows + reader.line_num + 1
+    except csv.Error as error:
+        raise InvalidInputError(f"{str(path)!r}, about line {line}: {error}; correct it") from None
+    return records
