@@ -31,8 +31,6 @@ NUMBERS = {
     "s": (_EPOCH, 86_400), "ms": (_EPOCH, 86_400 * 10**3), "us": (_EPOCH, 86_400 * 10**6),
     "ns": (_EPOCH, 86_400 * 10**9),
 }  # fmt: skip
-#: Maximum number of dates that are examined to infer their format and order.
-_LOOKED_AT = 200
 
 
 def column_of(source: Source, date: str | None, form: str | None = None) -> int | None:
@@ -87,8 +85,8 @@ def check_form(form: Any) -> str | None:
 
 
 def some_of(column: np.ndarray) -> list[Any]:
-    """The values of a column that are not missing; only those of evenly spaced rows if the column is long."""
-    rows = np.unique(np.linspace(0, max(len(column) - 1, 0), min(len(column), _LOOKED_AT)).astype(int))
+    """The values of a column that are not missing; only those of 200 evenly spaced rows if it is long."""
+    rows = np.unique(np.linspace(0, max(len(column) - 1, 0), min(len(column), 200)).astype(int))
     return [cell for cell in column[rows] if not absent(cell)]
 
 

@@ -22,8 +22,6 @@ from . import notation, sources
 _NUMBERS = ("adj close", "adj_close", "adjusted close", "close", "price", "return", "ret", "value")
 #: Maximum number of columns that an error suggests as a value, and maximum length of a name.
 _FEW, _LONGEST_NAME = 12, 100
-#: Maximum number of rows that are searched for column names.
-_PREAMBLE = 50
 #: Text that looks like a date: 01/02/2020, 2020-1-5, 2-Jan-20, Jan 2, 2020; or like a number: 0,004, 1,234.5, 1.5%.
 _LIKE_A_DATE = re.compile(r"\d+[/.-]\d+[/.-]\d+|\d+[ -][A-Za-z]{3}|[A-Za-z]{3,9}\.?[ -]\d")
 _TIME_OF_DAY = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?")
@@ -205,10 +203,10 @@ def _named(source: sources.Source, chosen: list[int]) -> str:
 
 
 def _names_further_down(source: sources.Source, sign: str, first: int) -> str:
-    """The remedy, after a ``sign``, if a later row holds names in all columns from ``first`` on."""
+    """The remedy, after a ``sign``, if one of the first 50 rows holds names in all columns from ``first`` on."""
     if source.skipped is None or (first == 0 and len(source.columns) < 2):
         return ""
-    rows = range(min(_PREAMBLE, len(source.columns[0])))
+    rows = range(min(50, len(source.columns[0])))
     row = next((row for row in rows if all(map(_is_name, _cells(source, row)[first:]))), None)
     if row is None:
         return ""

@@ -37,8 +37,6 @@ from .resampling import block_length, check_block
 from .table import ANNUAL, Returns, read_returns, table_of
 from .yardstick import Yardstick
 
-#: Number of standard errors beyond which a difference is called clear.
-CLEAR = 2.0
 #: How policies are made to choose by mean less risk.
 _MEAN_RISK = "pass policies=['SF-UCB:objective=MeanRisk,aversion=1']"
 #: Maximum number of columns listed in the table of shares.
@@ -118,7 +116,7 @@ class Replay(Reported):
                 )
         words = []
         for sign, word in ((1, "better than"), (-1, "worse than")):
-            clear = [p.name for p in self.policies if sign * better * p.annual_difference > CLEAR * _total_se(p)]
+            clear = [p.name for p in self.policies if sign * better * p.annual_difference > 2 * _total_se(p)]
             if clear:
                 words.append(f"{word} equal weight by more than two standard errors: {', '.join(clear)}")
         text += f"Clearly {'; clearly '.join(words)}." if words else "No policy is two standard errors away from it."

@@ -1,6 +1,6 @@
 """Tables in every supported form: CSV, Parquet and spreadsheet files, frames, Arrow tables, dictionaries and arrays.
 
-Nothing is validated here. Columns keep the types of their source, and rows are named as they are counted there.
+Nothing is validated here. Values keep the types of their source, and rows are named as they are counted there.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ MISSING_WORDS = {
     "", "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "-NaN", "-nan", "NULL", "Null", "null", "None", "none", "<NA>",
     "#N/A", "#N/A N/A", "#NA", "NaT", ".", "-", "--", "–", "—", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
 }  # fmt: skip
-#: Number of lines of a file that are examined to find where its table begins.
-_BEGINNING = 100
 #: Usual names of the field of prices in a table with several fields per asset, the most likely first.
 FIELDS = ("Adj Close", "Close", "PX_LAST", "PX_CLOSE", "close")
 #: Accountants write negative numbers so.
@@ -100,9 +98,8 @@ def _without_leftovers(source: Source) -> Source:
     places = []
     for k, (name, column) in enumerate(zip(source.names, source.columns, strict=True)):
         first = [str(cell) for cell in column[:50]]
-        counts = (
-            k == 0 and len(first) > 1 and first in ([str(n + begin) for n in range(len(first))] for begin in (0, 1))
-        )
+        numbers = [str(number) for number in range(len(first) + 1)]
+        counts = k == 0 and len(first) > 1 and first in (numbers[:-1], numbers[1:])
         if name or not (counts or all(cell is None for cell in column)):
             places.append(k)
     return replace(source, names=[source.names[k] for k in places], columns=[source.columns[k] for k in places])
@@ -360,7 +357,7 @@ def _csv(path: Path, layout: Layout) -> Source:
     body = [(line, cells) for line, cells in body if cells]
     for line, cells in body:
         if len(cells) != len(names):
-            start = [record for record in records[header:] if record[1]][:_BEGINNING]
+            start = [record for record in records[header:] if record[1]][:100]
             raise InvalidInputError(
                 f"line {line} of {str(path)!r} has {len(cells)} value{'s' * (len(cells) > 1)}, but the header has "
                 f"{len(names)} name{'s' * (len(names) > 1)}{_ragged(start, layout, cells, len(names))}"
