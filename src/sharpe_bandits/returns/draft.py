@@ -252,6 +252,11 @@ def _numbers(column: np.ndarray, written: notation.Notation) -> tuple[np.ndarray
     """A column as floats, NaN where a value is missing, and the first row whose value is not a number."""
     if column.dtype.kind in "iuf":
         return column.astype(float), None
+    try:  # all at once, which long files need
+        if written.plain and "_" not in "".join(column):
+            return column.astype(float), None
+    except (TypeError, ValueError):  # other things than text, a missing value, or no number
+        pass
     numbers = [np.nan if dates_of.absent(cell) else _number(cell, written) for cell in column]
     bad = next((row for row, value in enumerate(numbers) if value is None), None)
     if bad is None and written.percent:
