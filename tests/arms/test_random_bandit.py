@@ -9,7 +9,6 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.arms import random_bandit
-from sharpe_bandits.arms.random_bandit import UniformFormula
 
 
 def uniform_pair(generator):
@@ -116,36 +115,6 @@ def test_arms_that_are_forgotten_are_drawn_again(monkeypatch):
     bandit = sb.RandomBandit(2, uniform_pair)
     for _ in range(2):
         np.testing.assert_array_equal(bandit.truth(3, 500), expected)
-
-
-@pytest.mark.parametrize("count", [2, 3, 17])
-def test_a_formula_gives_many_runs_the_arms_that_it_gives_one(count):
-    def ends(u1, u2):
-        return -np.log(u1 + 0.1) - u1**2.3, np.exp(u2) + np.sqrt(u1) * 3 + 3 * np.broadcast_to([0.5], u1.shape)
-
-    together = sb.RandomBandit(count, UniformFormula(count, ends))
-    table = together.table(5, range(300))
-    for run in range(300):
-        arms = UniformFormula(count, ends)(fresh(5, run))
-        np.testing.assert_array_equal(table.loc[run], arms.low)
-        np.testing.assert_array_equal(table.scale[run], arms.high - arms.low)
-
-
-def test_a_formula_that_fails_in_one_run_is_refused_as_a_function_is():
-    bandit = sb.RandomBandit(3, UniformFormula(3, lambda u1, u2: (u1 * 0.996, u2 * 0 + 0.99)))
-    run = next(run for run in range(1000) if fresh(2, run).random((2, 3))[0].max() * 0.996 > 0.99)
-    with pytest.raises(
-        sb.errors.InvalidInputError, match=r"low must not exceed high, got low=0\.99\d+ and high=0\.99 "
-    ):
-        bandit.table(2, range(run + 5))
-    bandit = sb.RandomBandit(3, UniformFormula(3, lambda u1, u2: (u1, u1 + 1)), lowest=0.001)
-    run = next(run for run in range(1000) if fresh(2, run).random((2, 3))[0].min() < 0.001)
-    with pytest.raises(
-        sb.errors.InvalidInputError, match=rf"rewards from 0\.000\d+ in run {run}, below .*lowest=0\.001"
-    ):
-        bandit.table(2, range(1000))
-    with pytest.raises(sb.errors.InvalidInputError, match="gave 3 arms in run 0, not 4"):
-        sb.RandomBandit(4, UniformFormula(3, lambda u1, u2: (u1, u1 + 1))).table(2, range(10))
 
 
 def test_arrays_in_some_runs_and_lists_in_others_are_refused():

@@ -48,23 +48,8 @@ class UniformArms:
         """Means and variances."""
         return (self.low + self.high) / 2, (self.high - self.low) ** 2 / 12
 
-
-class UniformFormula:
-    """A function for a :class:`RandomBandit` by which the arms of many runs are computed at once: ``ends`` gives the
-    lower and upper ends of uniform arms, element by element, from two arrays of random numbers that are uniform on
-    [0, 1], with an axis of arms and any before it.
-    """
-
-    def __init__(self, arms: int, ends: Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]) -> None:
-        self.arms, self.ends = arms, ends
-
-    def __call__(self, generator: np.random.Generator) -> UniformArms:
-        return UniformArms(*self.ends(*generator.random((2, self.arms))))
-
-    def of_runs(self, generators: Iterable[np.random.Generator]) -> Iterator[UniformArms]:
-        """What calls with these generators would give."""
-        uniforms = np.array([generator.random((2, self.arms)) for generator in generators])
-        return map(UniformArms, *self.ends(*np.ascontiguousarray(uniforms.swapaxes(0, 1))))
+    def __iter__(self) -> Iterator[Arm]:
+        return map(Uniform, self.low, self.high)
 
 
 class RandomBandit(Environment):
@@ -75,8 +60,8 @@ class RandomBandit(Environment):
     arms : int
         number of arms
     draw : Callable[[numpy.random.Generator], Any]
-        called with a :class:`numpy.random.Generator` that depends only on seed and run, and is for this call alone;
-        returns the arms, as a list of arms or as :class:`UniformArms`
+        called with a :class:`numpy.random.Generator` that depends only on seed and run; returns the arms, as a list of
+        arms or as :class:`UniformArms`
     name : str, optional
         its name in saved results
     lowest : float, optional
@@ -110,22 +95,14 @@ class RandomBandit(Environment):
         return f"RandomBandit({self.K}, {self.name!r})"
 
     def arms_of(self, seed: int, run: int) -> UniformArms | list[Arm]:
-        """The arms of one run."""
-        return self._arms(seed, range(run, run + 1))[0]
-
-    def _arms(self, seed: int, runs: Iterable[int]) -> list[UniformArms | list[Arm]]:
-        """The arms of runs; they are cached, since all policies and their evaluation use the same ones."""
-        if len(self._drawn) * self.K > _REMEMBERED:
-            self._drawn = {}
-        numbers = [int(run) for run in runs]
+        """The arms of one run; they are cached, since all policies and their evaluation use the same ones."""
         drawn = self._drawn  # another thread may draw them, too: they are the same
-        if missing := [run for run in numbers if (seed, run) not in drawn]:
-            generators = _generators(seed, missing)
-            formula = self.draw if isinstance(self.draw, UniformFormula) else None
-            samples = formula.of_runs(generators) if formula else map(self.draw, generators)
-            for run, sample in zip(missing, samples, strict=True):
-                drawn[seed, run] = self._checked(sample, run)
-        return [drawn[seed, run] for run in numbers]
+        if (seed, run) not in drawn:
+            if len(drawn) * self.K > _REMEMBERED:
+                drawn = self._drawn = {}
+            generator = np.random.Generator(np.random.Philox(key=np.array([seed, run], np.uint64)))
+            drawn[seed, run] = self._checked(self.draw(generator), run)
+        return drawn[seed, run]
 
     def _checked(self, drawn: Any, run: int) -> UniformArms | list[Arm]:
         if isinstance(drawn, UniformArms):
@@ -148,7 +125,7 @@ class RandomBandit(Environment):
         return drawn
 
     def table(self, seed: int, runs: Iterable[int]) -> ArmTable:
-        rows = self._arms(seed, runs)
+        rows = [self.arms_of(seed, int(run)) for run in runs]
         uniform = [row for row in rows if isinstance(row, UniformArms)]
         listed = [row for row in rows if not isinstance(row, UniformArms)]
         if uniform and listed:
@@ -162,21 +139,15 @@ class RandomBandit(Environment):
         return ArmTable(np.full(low.shape, UNIFORM, np.int64), low, high - low, none, none, np.zeros(1))
 
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
-        rows = self._arms(seed, range(runs))
         moments = [
             row.moments if isinstance(row, UniformArms) else ([a.mean for a in row], [a.variance for a in row])
-            for row in rows
+            for row in (self.arms_of(seed, run) for run in range(runs))
         ]
         mean, variance = np.array(moments).swapaxes(0, 1)
         return mean, variance
 
     def rows_of_arms(self, seed: int, runs: int) -> list[list[Arm]]:
-        return [
-            [Uniform(*ends) for ends in zip(arms.low, arms.high, strict=True)]
-            if isinstance(arms, UniformArms)
-            else arms
-            for arms in self._arms(seed, range(runs))
-        ]
+        return [list(self.arms_of(seed, run)) for run in range(runs)]
 
     def to_dict(self) -> dict[str, Any]:
         lowest = self.lowest if np.isfinite(self.lowest) else None
@@ -203,16 +174,3 @@ class RandomBandit(Environment):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, draw=pickle.loads(state["draw"]))
-
-
-def _generators(seed: int, runs: Iterable[int]) -> Iterator[np.random.Generator]:
-    """For each run, a generator in the state in which ``Generator(Philox(key=[seed, run]))`` starts.
-
-    It is the same object, reset for each run: to make a new one takes longer than to draw arms.
-    """
-    bits = np.random.Philox(key=np.array([seed, 0], np.uint64))
-    generator, state = np.random.Generator(bits), bits.state
-    for run in runs:
-        state["state"]["key"][1] = run
-        bits.state = state
-        yield generator

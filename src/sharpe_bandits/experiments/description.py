@@ -19,7 +19,7 @@ from .._support.validation import is_number, one_of, whole
 from ..arms import Bandit, RandomBandit, SwitchingBandit, Uniform
 from ..arms.base import Arm
 from ..arms.environment import Environment, as_arm
-from ..arms.random_bandit import UniformFormula
+from ..arms.random_bandit import UniformArms
 from ..errors import InvalidInputError, SharpeBanditsError, shown, unknown
 from ..objectives import Objective
 from ..policies.base import Policy
@@ -257,10 +257,9 @@ def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -
     """New random Uniform arms in every run; u1 and u2 are uniform on [0, 1], independent for every arm and run."""
     place, entry = tables[0]
 
-    def ends(u1: np.ndarray, u2: np.ndarray) -> tuple[Any, Any]:
-        scope = {**names, "u1": u1, "u2": u2}
-        low, high = (np.broadcast_to(_number(end, entry, scope), u1.shape) for end in ("low", "high"))
-        return low, high
+    def draw(generator: np.random.Generator) -> UniformArms:
+        scope = {**names, **dict(zip(("u1", "u2"), generator.random((2, count)), strict=True))}
+        return UniformArms(*(np.broadcast_to(_number(end, entry, scope), count) for end in ("low", "high")))
 
     with at(*place):
         if len(tables) != 1 or entry.get("kind") != "Uniform":
@@ -268,7 +267,6 @@ def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -
         known = ("kind", "random", "low", "high", "repeat")
         check_keys("parameter of random Uniform arms", entry, known, "Uniform", ("low", "high"))
         count = _whole("repeat", {"repeat": 1, **entry}, names, 2, MOST_ARMS)
-        draw = UniformFormula(count, ends)
         try:
             draw(np.random.default_rng(0))  # so that errors are reported now
         except (ValueError, TypeError) as error:  # values that are not numbers, or too many
