@@ -124,9 +124,6 @@ class Bandit(Environment):
     def table(self, seed: int, runs: Iterable[int]) -> ArmTable:
         return self._table
 
-    def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
-        return self.means[None, :], self.variances[None, :]
-
     def rows_of_arms(self, seed: int, runs: int) -> list[list[Arm]]:
         return [list(self.arms)]
 
@@ -184,9 +181,6 @@ class SwitchingBandit(Environment):
     def pieces(self, seed: int, runs: Iterable[int], rounds: int) -> list[tuple[int, int, ArmTable]]:
         starts, ends = (0, *self.switches), (*self.switches, rounds)
         return [(a, z, b.table(seed, runs)) for a, z, b in zip(starts, ends, self.bandits, strict=True)]
-
-    def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
-        return np.array([b.means for b in self.bandits]), np.array([b.variances for b in self.bandits])
 
     def rows_of_arms(self, seed: int, runs: int) -> list[list[Arm]]:
         return [list(b.arms) for b in self.bandits]

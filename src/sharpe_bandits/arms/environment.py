@@ -60,7 +60,9 @@ class Environment(Kind):
 
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
         """True means and variances: one row for all runs; if arms vary, one per run; with switches, one per segment."""
-        raise AssertionError(f"{type(self).__name__} does not define true moments")
+        rows = self.rows_of_arms(seed, runs)
+        mean, variance = (np.array([[getattr(a, what) for a in row] for row in rows]) for what in ("mean", "variance"))
+        return mean, variance
 
     def true_values(self, objective: Objective, seed: int, runs: int) -> np.ndarray:
         """True values of the arms under an objective, in the rows of :meth:`truth`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from ..objectives import Objective, Statistics
 from ..play.rewards import ArmTable
 from .bandit import Bandit
 from .base import Arm
-from .environment import Environment, as_arm, stack
+from .environment import Environment, as_arm
 from .normal import Normal
 
 
@@ -54,7 +53,7 @@ class FactorBandit(Environment):
         self.arms, self.K, self.names = rest.arms, rest.K, rest.names
         self.sort = f"{rest.sort} and a factor"
         self.factor = as_arm(factor)
-        _ = self.factor.checked_moments
+        self._columns = Bandit((*self.arms, self.factor))
         try:
             values = [betas] * self.K if np.ndim(betas) == 0 else list(betas)  # type: ignore[arg-type]
         except Exception:  # iteration may fail in any way
@@ -66,12 +65,8 @@ class FactorBandit(Environment):
     def __repr__(self) -> str:
         return f"FactorBandit({self.K} arms, factor={self.factor!r}, betas={list(self.betas)})"
 
-    @cached_property
-    def _table(self) -> ArmTable:
-        return stack([[arm.draws() for arm in (*self.arms, self.factor)]])
-
     def table(self, seed: int, runs: Iterable[int]) -> ArmTable:
-        return self._table
+        return self._columns.table(seed, runs)
 
     def combine(self, paths: np.ndarray) -> None:
         for i, beta in enumerate(self.betas):

@@ -10,14 +10,12 @@ from dataclasses import field
 from functools import partial
 from typing import Annotated
 
-import numpy as np
-
 from .._support.described import Finite, Positive
 from .._support.validation import positive
 from ..errors import InvalidInputError, shown
 from ..play.rewards import AUTOREGRESSIVE, BLOCKS, CLUSTERED
 from .base import Arm, Draws, Moments
-from .discrete import Empirical, Values
+from .discrete import Empirical
 
 
 class AR1(Arm):
@@ -109,7 +107,7 @@ class GARCH(Arm):
         return Draws(CLUSTERED, self.mean, math.sqrt(self.variance), 2, (self.alpha, self.beta))
 
 
-class BlockBootstrap(Arm):
+class BlockBootstrap(Empirical):
     """The stationary bootstrap (Politis & Romano, 1994): a sequence of blocks of observed values, of random length.
 
     Blocks start at a uniformly random position and wrap around at the end; their lengths are geometric. Short-range
@@ -132,7 +130,6 @@ class BlockBootstrap(Arm):
 
     serially_dependent = True
 
-    values: Values
     block: float
 
     def check(self) -> None:
@@ -148,12 +145,5 @@ class BlockBootstrap(Arm):
     def __repr__(self) -> str:
         return f"BlockBootstrap({len(self.values)} values, block={self.block:g})"
 
-    def moments(self) -> Moments:
-        return Empirical(self.values).moments()
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return min(self.values), max(self.values)
-
     def draws(self) -> Draws:
-        return Draws(BLOCKS, 0.0, 1.0 / self.block, len(self.values), np.asarray(self.values))
+        return Draws(BLOCKS, 0.0, 1.0 / self.block, len(self.values), self.record)
