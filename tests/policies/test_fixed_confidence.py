@@ -125,7 +125,7 @@ def test_constant_arms():
 def test_bad_input_is_refused():
     bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 2)])
     for delta in (0, 1, -0.1, 5, math.nan, "0.05", None):
-        with pytest.raises(sb.errors.InvalidInputError, match=r"delta.*strictly between 0 and 1, got.*0.05 is usual"):
+        with pytest.raises(sb.errors.InvalidInputError, match="delta must lie strictly between 0 and 1, got"):
             sb.policies.LUCB(L=1.0, delta=delta)
     for L in (0, -1, math.nan, math.inf, "1"):
         with pytest.raises(sb.errors.InvalidInputError, match=r"L must be.*above 0, got.*regulariser"):

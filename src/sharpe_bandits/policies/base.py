@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
@@ -14,9 +13,9 @@ from .._support.described import Described, Inside, NotNegative, whole
 from .._support.display import html_table, in_words
 from .._support.names import check_name
 from .._support.plain_data import from_plain
-from .._support.validation import check_keywords, is_whole, needs, one_of, real
+from .._support.validation import check_keywords, is_whole, one_of
 from .._support.validation import whole as check_whole
-from ..errors import BudgetTooSmallError, InvalidInputError, shown, unknown
+from ..errors import BudgetTooSmallError, InvalidInputError, shown
 from ..objectives import Objective
 from ..play.elimination import drop_worst, share_equally
 from ..play.fixed_confidence import in_turn
@@ -39,32 +38,7 @@ AS_COSTS = '; if rewards are costs, agents and campaigns with direction="min" ta
 NO_FORGETTING = (0, 1.0)
 
 
-class _PolicyType(type):
-    """Policies that are made without a parameter, or without an objective, say how to give one."""
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        parameters = cls.__signature__.parameters
-        if strange := [name for name in kwargs if name not in parameters]:
-            raise InvalidInputError(str(unknown(f"parameter of {cls.__name__}", strange[0], parameters)))
-        own = [p for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-        if missing := [p.name for p in own[len(args) :] if p.default is p.empty and p.name not in kwargs]:
-            raise needs(cls.__name__, missing)
-        policy = super().__call__(*args, **kwargs)
-        if not hasattr(policy, "objective"):
-            raise InvalidInputError(
-                f"{cls.__name__} does not say what it maximises; add an objective to the class, as in "
-                "objective = sb.objectives.Mean(), or objective = None if it is unknown"
-            )
-        return policy
-
-    @property
-    def __signature__(cls) -> inspect.Signature:
-        """The parameters, which :func:`inspect.signature` would otherwise read from ``__call__``."""
-        own = inspect.signature(cls.__init__)  # type: ignore[misc]
-        return own.replace(parameters=list(own.parameters.values())[1:])
-
-
-class Policy(Described, metaclass=_PolicyType, abstract=True):
+class Policy(Described, abstract=True):
     """A rule for choosing arms. Subclasses add their parameters as dataclass fields, and define ``objective``: what the
     policy tries to maximise, None if that is unknown.
     """
@@ -93,12 +67,22 @@ class Policy(Described, metaclass=_PolicyType, abstract=True):
 
     name: str = field(default="", kw_only=True)
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__init__.__name__ = cls.__name__  # in errors
+        cls.__init__ = check_keywords()(cls.__init__)  # type: ignore[method-assign]
+
     def __post_init__(self) -> None:
         unnamed = isinstance(self.name, str) and not self.name
         self._set(
             name=(self.title or type(self).__name__) if unnamed else check_name("the name of a policy", self.name)
         )
         super().__post_init__()
+        if not hasattr(self, "objective"):
+            raise InvalidInputError(
+                f"{type(self).__name__} does not say what it maximises; add an objective to the class, as in "
+                "objective = sb.objectives.Mean(), or objective = None if it is unknown"
+            )
 
     def usual(self, field: dataclasses.Field[Any]) -> Any:
         return (self.title or type(self).__name__) if field.name == "name" else super().usual(field)
@@ -365,16 +349,6 @@ class EliminationPolicy(Policy, abstract=True):
             )
 
 
-def error_probability(name: str, value: Any) -> float:
-    """``value`` as a float, if it can be the accepted probability of a wrong answer."""
-    if not 0 < real(value) < 1:
-        raise InvalidInputError(
-            f"{name}, the accepted probability of a wrong answer, must lie strictly between 0 and 1, got "
-            f"{shown(value)}; 0.05 is usual"
-        )
-    return float(value)
-
-
 class FixedConfidencePolicy(Policy, abstract=True):
     """Plays until it has identified the best arm with confidence 1 - ``delta``, or one whose estimate is within
     ``epsilon`` of the best one's (in the root of the objective, for RSSR the Sharpe ratio); then it stops.
@@ -391,7 +365,7 @@ class FixedConfidencePolicy(Policy, abstract=True):
     default_metric = "stopping time"
     stops_itself: ClassVar[bool] = True
 
-    delta: Annotated[float, error_probability] = field(default=0.05, kw_only=True)
+    delta: Inside = field(default=0.05, kw_only=True)
     epsilon: NotNegative = field(default=0.0, kw_only=True)
     pilot_pulls: Annotated[int, whole(2)] = field(default=32, kw_only=True)
 
