@@ -14,15 +14,8 @@ def test_a_list_of_arms_will_do_and_scipy_distributions_are_arms():
     assert bandit.names == ("flat", "long")
     np.testing.assert_allclose(bandit.means, [0.5, 2.0])
     np.testing.assert_allclose(bandit.variances, [1 / 12, 4.0])
-    assert bandit.lowest == 0.0
     listed = sb.trace(sb.policies.UCB1(), [sb.Uniform(0, 1), scipy.stats.expon(scale=2.0)], horizon=30, seed=2)
     np.testing.assert_array_equal(listed.choices, sb.trace(sb.policies.UCB1(), bandit, horizon=30, seed=2).choices)
-
-
-def test_lowest_reward_is_the_least_of_all_supports():
-    assert sb.Bandit([sb.Uniform(1, 2), sb.arms.TruncatedNormal(0, 1, -0.5, 3)]).lowest == -0.5
-    assert sb.Bandit([sb.Uniform(1, 2), sb.Normal(5, variance=1)]).lowest == -np.inf
-    assert sb.Tape([[1.0, 4.0], [2.0, -3.0]]).lowest == -3.0
 
 
 def test_regret_is_against_the_arm_that_is_best_at_the_time():

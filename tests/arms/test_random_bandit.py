@@ -21,7 +21,7 @@ def listed_pair(generator):
 
 
 def test_random_arms_are_a_function_of_seed_and_run_alone():
-    bandit = sb.RandomBandit(2, uniform_pair, lowest=0.0)
+    bandit = sb.RandomBandit(2, uniform_pair)
     first, again = bandit.arms_of(3, 8), bandit.arms_of(3, 8)
     np.testing.assert_array_equal(first.low, again.low)
     assert (first.low != bandit.arms_of(3, 9).low).all()
@@ -144,16 +144,6 @@ def test_rewards_of_random_arms_lie_in_that_runs_arms():
             assert arms.high[arm] - 0.2 * width < paid.max() <= arms.high[arm]
 
 
-def test_random_arms_below_their_declared_bound_are_refused():
-    """The bound decides which kernel may play: a wrong one would give wrong choices."""
-    bandit = sb.RandomBandit(2, lambda generator: sb.arms.UniformArms([-1.0, 0.0], [1.0, 1.0]), lowest=0.0)
-    with pytest.raises(sb.errors.InvalidInputError, match=r"-1\.0.*lowest=0\.0"):
-        sb.trace(sb.UCBSRLike(L=1.0), bandit, horizon=50)
-    bandit = sb.RandomBandit(2, lambda generator: [sb.Normal(5, variance=1), sb.Uniform(0, 1)], lowest=0.0)
-    with pytest.raises(sb.errors.InvalidInputError, match=r"-inf.*lowest=0\.0"):
-        sb.trace(sb.UCBSRLike(L=1.0), bandit, horizon=50)
-
-
 def test_a_wrong_number_of_random_arms_is_refused():
     bandit = sb.RandomBandit(3, uniform_pair)
     with pytest.raises(sb.errors.InvalidInputError, match="gave 2 arms in run 0, not 3"):
@@ -163,7 +153,7 @@ def test_a_wrong_number_of_random_arms_is_refused():
 def test_a_random_bandit_pickles_whatever_draws_its_arms():
     """Functions without a name, and what they close over, included."""
     top = 2.0
-    bandit = sb.RandomBandit(2, lambda rng: [sb.Uniform(0, 1), sb.Uniform(0, rng.uniform(1, top))], lowest=0.0)
+    bandit = sb.RandomBandit(2, lambda rng: [sb.Uniform(0, 1), sb.Uniform(0, rng.uniform(1, top))])
     before = bandit.truth(seed=3, runs=4)
     for again in (pickle.loads(pickle.dumps(bandit)), copy.deepcopy(bandit)):
         np.testing.assert_array_equal(again.truth(seed=3, runs=4), before)

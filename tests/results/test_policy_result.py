@@ -242,7 +242,7 @@ def test_random_bandits_are_judged_by_the_arms_of_each_run():
     def draw(generator):
         return sb.arms.UniformArms(np.zeros(3), generator.uniform(0.5, 3, size=3))
 
-    bandit = sb.RandomBandit(3, draw, lowest=0.0)
+    bandit = sb.RandomBandit(3, draw)
     runs = 300  # more than there are batches of runs with the same arms
     study = sb.simulate([UCB, sb.SHSR(L=2.0)], bandit, horizon=HORIZON, runs=runs, seed=6)
     best = []

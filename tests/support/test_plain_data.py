@@ -34,7 +34,7 @@ BANDITS = {
         sb.FactorBandit([sb.Uniform(0, 1), sb.Normal(0, sd=1)], factor=sb.Normal(0, sd=2), betas=[1.0, 0.5])
     ],
     "Tape": [sb.Tape(RECORD.T), sb.Tape(RECORD.T, clock="rounds")],
-    "RandomBandit": [sb.RandomBandit(3, three_uniform, "three"), sb.RandomBandit(3, three_uniform, lowest=0.0)],
+    "RandomBandit": [sb.RandomBandit(3, three_uniform, "three")],
 }
 EVERY_BANDIT = [bandit for bandits in BANDITS.values() for bandit in bandits]
 OBJECTIVES = [
@@ -73,7 +73,6 @@ def test_bandits(bandit):
     ):  # fmt: skip
         assert type(again) is type(bandit)
         assert again.to_dict() == bandit.to_dict()
-        assert again.lowest == bandit.lowest
         np.testing.assert_array_equal(
             sb.trace(sb.policies.RoundRobin(), again, horizon=40, seed=8).rewards, given.rewards
         )

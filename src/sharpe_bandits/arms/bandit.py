@@ -66,7 +66,6 @@ class Bandit(Environment):
         self.arms: tuple[Arm, ...] = tuple(as_arm(a) for a in candidates)
         self.K = len(self.arms)
         self.sort = ", ".join(dict.fromkeys(type(arm).__name__ for arm in self.arms))
-        self.lowest = min(arm.support[0] for arm in self.arms)
         self.names = tuple(
             check_name("the name of an arm", name) for name in _names(range(self.K) if names is None else names)
         )
@@ -173,7 +172,6 @@ class SwitchingBandit(Environment):
             raise InvalidInputError("bandits with jointly=True cannot be switched between; leave it out")
         self.K, self.names = counts[0], self.bandits[0].names
         self.sort = f"{self.bandits[0].sort}, switching"
-        self.lowest = min(b.lowest for b in self.bandits)
 
     def __repr__(self) -> str:
         return f"SwitchingBandit({len(self.bandits)} bandits of {self.K} arms, after={list(self.switches)})"

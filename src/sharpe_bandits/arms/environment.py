@@ -30,8 +30,6 @@ class Environment(Kind):
     K: int
     #: The kind of its arms, in a word or two.
     sort: str
-    #: A lower bound on all rewards.
-    lowest: float = -np.inf
 
     #: Whether each run has arms of its own.
     varies = False

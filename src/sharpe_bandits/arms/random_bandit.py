@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._support.names import check_name
-from .._support.validation import real, whole
+from .._support.validation import whole
 from ..errors import InvalidInputError, shown
 from ..play.rewards import UNIFORM, ArmTable
 from .base import Arm
@@ -64,8 +63,6 @@ class RandomBandit(Environment):
         arms or as :class:`UniformArms`
     name : str, optional
         its name in saved results
-    lowest : float, optional
-        a lower bound on the rewards of all runs, if there is one (some policies can then be played faster)
 
     Examples
     --------
@@ -78,16 +75,11 @@ class RandomBandit(Environment):
     varies = True
     sort = "drawn anew per run"
 
-    def __init__(
-        self, arms: int, draw: Callable[[np.random.Generator], Any], name: str = "random", lowest: float = -np.inf
-    ) -> None:
+    def __init__(self, arms: int, draw: Callable[[np.random.Generator], Any], name: str = "random") -> None:
         self.K = whole("arms", arms, 2)
-        if not callable(draw) or math.isnan(real(lowest)):
-            raise InvalidInputError(
-                "a random bandit needs a function that draws arms, and a number for its lowest reward, got "
-                f"{shown(draw)} and {shown(lowest)}"
-            )
-        self.draw, self.lowest = draw, real(lowest)
+        if not callable(draw):
+            raise InvalidInputError(f"a random bandit needs a function that draws arms, got {shown(draw)}")
+        self.draw = draw
         self.name = check_name("the name of a bandit", name, longest=None)  # often the formula of its arms
         self._drawn: dict[tuple[int, int], UniformArms | list[Arm]] = {}
 
@@ -106,7 +98,7 @@ class RandomBandit(Environment):
 
     def _checked(self, drawn: Any, run: int) -> UniformArms | list[Arm]:
         if isinstance(drawn, UniformArms):
-            count, lowest = drawn.low.size, float(drawn.low.min())
+            count = drawn.low.size
         else:
             drawn = [as_arm(a) for a in drawn]
             if with_memory := [a for a in drawn if a.serially_dependent]:
@@ -114,14 +106,9 @@ class RandomBandit(Environment):
                     f"the draw of {self!r} gave {with_memory[0]!r}, whose rewards depend on those before: only a "
                     "Bandit or a SwitchingBandit can hold such arms"
                 )
-            count, lowest = len(drawn), min((a.support[0] for a in drawn), default=np.inf)
+            count = len(drawn)
         if count != self.K:
             raise InvalidInputError(f"the draw of {self!r} gave {count} arms in run {run}, not {self.K}")
-        if not lowest >= self.lowest:
-            raise InvalidInputError(
-                f"the draw of {self!r} gave an arm with rewards from {lowest} in run {run}, below its declared "
-                f"lowest={self.lowest}; lower or drop that bound"
-            )
         return drawn
 
     def table(self, seed: int, runs: Iterable[int]) -> ArmTable:
@@ -150,8 +137,7 @@ class RandomBandit(Environment):
         return [list(self.arms_of(seed, run)) for run in range(runs)]
 
     def to_dict(self) -> dict[str, Any]:
-        lowest = self.lowest if np.isfinite(self.lowest) else None
-        return {"bandit": "RandomBandit", "arms": self.K, "name": self.name, "lowest": lowest}
+        return {"bandit": "RandomBandit", "arms": self.K, "name": self.name}
 
     def _is_like(self, other: Any) -> bool:
         return super()._is_like(other) and bool(self.draw == other.draw)
@@ -163,8 +149,6 @@ class RandomBandit(Environment):
                 f"{data.get('name')!r} is a RandomBandit, whose arms are drawn by a function, which is not plain data: "
                 "pass it, as in from_dict(data, draw=...)"
             )
-        if data.get("lowest") is None:
-            data["lowest"] = -np.inf
         return cls(**data)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -43,7 +43,6 @@ class Tape(Environment):
         self.rewards = numbers("rewards", rewards, 2).copy()
         self.clock = one_of("clock", clock, get_args(Clock))
         self.K, self.length = self.rewards.shape
-        self.lowest = float(self.rewards.min())
         self.covariate = None if covariate is None else numbers("covariate", covariate, 1).copy()
         self.has_covariate = self.covariate is not None
         if self.covariate is not None and (self.clock != "rounds" or len(self.covariate) != self.length):

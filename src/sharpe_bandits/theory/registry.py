@@ -35,7 +35,7 @@ _PROVABLE = {"undefined_width": "infinite", "ddof": 1, "first_term": "theorem"}
 def _bound(policy: Any, bandit: Bandit, rounds: int, horizon: int, form: Form) -> Bound | None:
     """The bound on a policy in one of its forms; None if there is none for its parameters."""
     function, forms, names = _BOUNDS[type(policy)]
-    if getattr(policy, "signed", False) and bandit.lowest < policy.risk_free:
+    if getattr(policy, "signed", False) and min(arm.support[0] for arm in bandit.arms) < policy.risk_free:
         return None  # the bounds are about squares, which lose the sign
     if form == "proved" and any(getattr(policy, name, value) != value for name, value in _PROVABLE.items()):
         return None
