@@ -40,7 +40,7 @@ def test_mean_is_drawn_from_its_posterior():
 
 def test_precision_is_drawn_from_its_posterior():
     """a = 1/2 + 4/2, b = 1/2 + 10/2: 1/tau is inverse gamma."""
-    assert fits(-sample(thompson.smallest_variance), scipy.stats.invgamma(2.5, scale=5.5).cdf)
+    assert fits(-sample(thompson.VTS.formula, 0.0), scipy.stats.invgamma(2.5, scale=5.5).cdf)
 
 
 def test_gaussian_thompson_sampling():
@@ -52,7 +52,7 @@ def test_normal_gamma_mean_is_student():
     L = 1e-12
     # theta^2 / (L + 1/tau) with L -> 0 is theta^2 tau; theta alone follows from the two indices below.
     ratio = sample(thompson.NormalGammaTS.formula, L)
-    variance = -sample(thompson.smallest_variance)
+    variance = -sample(thompson.VTS.formula, 0.0)
     theta = np.sqrt(ratio * (L + variance))  # the mean is so far from 0 that signs are not lost
     law = scipy.stats.t(5.0, loc=3.0, scale=math.sqrt(5.5 / (2.5 * 4.0)))
     assert law.cdf(0.0) < 0.01
@@ -63,7 +63,7 @@ def test_normal_gamma_mean_is_student():
 
 @pytest.mark.parametrize("rho", [0.0, 2.0])
 def test_mvts_is_made_of_the_two_draws(rho):
-    expected = rho * sample(thompson.MTS.formula) + sample(thompson.smallest_variance)
+    expected = rho * sample(thompson.MTS.formula) + sample(thompson.VTS.formula, 0.0)
     np.testing.assert_allclose(sample(thompson.MVTS.formula, rho), expected, rtol=1e-12)
 
 
@@ -77,6 +77,6 @@ def test_authors_draw_is_pareto():
 
 
 def test_mean_and_precision_are_drawn_independently():
-    theta, variance = sample(thompson.MTS.formula), -sample(thompson.smallest_variance)
+    theta, variance = sample(thompson.MTS.formula), -sample(thompson.VTS.formula, 0.0)
     assert scipy.stats.spearmanr(theta, variance).pvalue > 1e-3
     assert scipy.stats.spearmanr(np.abs(theta - MEAN), variance).pvalue > 1e-3

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._support.validation import finite
 from ..errors import InvalidInputError, shown
-from ..objectives import Objective, Statistics
+from ..objectives import Objective
 from ..play.rewards import ArmTable
 from .bandit import Bandit
 from .base import Arm
@@ -73,11 +73,7 @@ class FactorBandit(Environment):
             paths[:, i] += beta * paths[:, self.K]
 
     def truth(self, seed: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
-        return self._moments(0.0)
-
-    def _moments(self, less: float) -> tuple[np.ndarray, np.ndarray]:
-        """Means and variances of rewards less a multiple of the factor."""
-        betas = np.array(self.betas) - less
+        betas = np.array(self.betas)
         mean = np.array([arm.mean for arm in self.arms]) + betas * self.factor.mean
         variance = np.array([arm.variance for arm in self.arms]) + betas**2 * self.factor.variance
         return mean[None, :], variance[None, :]
@@ -86,8 +82,8 @@ class FactorBandit(Environment):
         differences = objective.of_differences
         if differences is None:
             return super().true_values(objective.unadjusted, seed, runs)
-        mean, variance = self._moments(1.0)
-        return np.asarray(differences.value(Statistics(mean=mean, variance=variance)), float)
+        relative = FactorBandit(self.arms, self.factor, [beta - 1.0 for beta in self.betas])
+        return relative.true_values(differences, seed, runs)
 
     def rows_of_arms(self, seed: int, runs: int) -> list[list[Arm]]:
         if not all(type(arm) is Normal for arm in (*self.arms, self.factor)):

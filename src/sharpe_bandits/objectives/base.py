@@ -79,10 +79,9 @@ class Objective(Described, abstract=True):
 
     #: A value of its regulariser, if it has one, for those in doubt.
     usual_L: ClassVar[str] = "a tenth of the smallest variance"
-    #: Whether estimates need a covariate, which is seen in every round (see :mod:`sharpe_bandits.play.covariate`).
+    #: Whether estimates need a covariate, which is seen in every round (see :mod:`sharpe_bandits.play.covariate`). The
+    #: statistics of its feature are then shrunk towards those of normal rewards already.
     needs_covariate: ClassVar[bool] = False
-    #: Whether the statistics of its feature are shrunk towards those of normal rewards already.
-    is_shrunk: ClassVar[bool] = False
 
     # What a subclass defines.
 
@@ -250,13 +249,11 @@ class Objective(Described, abstract=True):
         """The value of an arm, from its distribution."""
         if self.feature is None:
             return float(self.value(arm))
-        return float(self.value(Statistics(mean=arm.mean, feature=self._expected(arm, self.feature))))
-
-    def _expected(self, arm: Any, function: Callable[..., Any]) -> float:
         from ..arms.expectation import expected
 
-        arguments = self.arguments()
-        return expected(arm, lambda x: function(x, *arguments), self.kinks)
+        feature, arguments = self.feature, self.arguments()
+        mean_of_feature = expected(arm, lambda x: feature(x, *arguments), self.kinks)
+        return float(self.value(Statistics(mean=arm.mean, feature=mean_of_feature)))
 
     # Of rewards.
 

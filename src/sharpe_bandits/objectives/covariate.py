@@ -37,7 +37,6 @@ class _WithCovariate(Objective):
     """Common parts of objectives that read a covariate."""
 
     needs_covariate = True
-    is_shrunk = True
     root = staticmethod(feature_root)
 
     def features(self, rewards: Any) -> np.ndarray:

@@ -60,7 +60,7 @@ def root_of(objective: Objective) -> Root:
     """The functions for an objective."""
     if not objective.has_feature:
         return Root(objective.record_root, influence_variance_of(objective.root))
-    noise = influence_variance_by_feature(objective.root, objective.spread_if_normal, objective.is_shrunk)
+    noise = influence_variance_by_feature(objective.root, objective.spread_if_normal, objective.needs_covariate)
     return Root(objective.record_root, noise)
 
 

@@ -31,14 +31,6 @@ def sampled_mean(arm: ArmRecord) -> float:
     return arm.mean + normal(arm.key, BESIDE_GAMMA) / math.sqrt(arm.pulls)
 
 
-def smallest_variance(arm: ArmRecord, t: int) -> float:
-    return -sampled_variance(arm)
-
-
-def largest_variance(arm: ArmRecord, t: int) -> float:
-    return sampled_variance(arm)
-
-
 def modified_printed(arm: ArmRecord, t: int, L: float) -> float:
     theta = sampled_mean(arm)
     return theta * theta / (L + math.sqrt(sampled_variance(arm)))
@@ -99,9 +91,9 @@ class VTS(_DrawsVariance):
     def objective(self) -> Objective:
         return Variance() if self.largest else MeanVariance(0.0)
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return largest_variance if self.largest else smallest_variance
+    @staticmethod
+    def formula(arm: ArmRecord, t: int, largest: float) -> float:
+        return sampled_variance(arm) * (2.0 * largest - 1.0)
 
 
 class MVTS(_DrawsVariance):
