@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.objectives import Statistics, objective_from_dict
+from sharpe_bandits.objectives import Statistics
 
 #: The paper's ten uniform arms (panel R3).
 MEANS = np.array([3.80, 4.43, 5.09, 4.15, 5.33, 3.69, 5.02, 3.38, 3.91, 3.51])
@@ -39,7 +39,7 @@ VARIANCES = np.array([2.7, 4.17, 6.01, 3.7, 6.99, 2.83, 6.21, 2.39, 3.64, 2.78])
 )
 def test_values_by_hand(objective, value):
     assert objective.value(Statistics(mean=3.0, variance=4.0)) == pytest.approx(value, rel=1e-15)
-    assert objective_from_dict(objective.to_dict()) == objective
+    assert sb.from_dict(objective.to_dict()) == objective
 
 
 def test_best_rssr_is_not_always_best_sharpe():
@@ -92,7 +92,7 @@ def test_the_regulariser_of_a_sharpe_ratio_may_be_0(L):
 
 def test_unknown_objectives_are_named():
     with pytest.raises(sb.errors.UnknownNameError, match=r"'RSR'.*did you mean 'RSSR'"):
-        objective_from_dict({"objective": "RSR", "L": 1.0})
+        sb.from_dict({"objective": "RSR", "L": 1.0})
 
 
 class WithoutRegulariser(sb.objectives.Objective):

@@ -15,7 +15,6 @@ simulations, agents, campaigns and rankings. A new objective is a class in one f
 from .base import Objective
 from .base import check_objective as check_objective
 from .base import gaps_of as gaps_of
-from .base import objective_from_dict as objective_from_dict
 from .covariate import Adjusted, InformationRatio
 from .cvar import CVaR
 from .log_growth import LogGrowth

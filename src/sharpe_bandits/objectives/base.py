@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 
 from .._support.described import Described
-from .._support.plain_data import from_plain
 from ..errors import InvalidInputError, shown
 from .accumulator import FeatureAccumulator
 from .influence import (
@@ -348,8 +347,3 @@ def check_objective(objective: Any) -> Objective:
 
 #: The type of a parameter that is an objective.
 ObjectiveParameter = Annotated[Objective, lambda name, value: check_objective(value)]
-
-
-def objective_from_dict(data: dict[str, Any]) -> Objective:
-    """The objective described by plain data (see :meth:`Objective.to_dict`)."""
-    return from_plain("objective", data)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 from .._support.described import Described, Inside, NotNegative, whole
 from .._support.display import html_table, in_words
 from .._support.names import check_name
-from .._support.plain_data import from_plain
 from .._support.validation import check_keywords, is_whole, one_of
 from .._support.validation import whole as check_whole
 from ..errors import BudgetTooSmallError, InvalidInputError, shown
@@ -174,11 +173,6 @@ class Policy(Described, abstract=True):
     def _repr_html_(self) -> str:
         data = {key: value for key, value in self.to_dict().items() if key not in ("policy", "name")}
         return html_table(("parameter", "value"), data.items(), f"{self.name} ({type(self).__name__}): {self.citation}")
-
-
-def policy_from_dict(data: dict[str, Any]) -> Policy:
-    """The policy described by plain data (see :meth:`Policy.to_dict`)."""
-    return from_plain("policy", data)
 
 
 class IndexPolicy(Policy, abstract=True):

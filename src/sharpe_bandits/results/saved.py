@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from .._support.files import from_json, to_json, write_atomically
+from .._support.plain_data import from_plain
 from .._support.versions import versions
 from ..errors import InvalidInputError, UnreadableDataError, shown
-from ..objectives import objective_from_dict
 from .policy_result import PolicyResult, StoppingResult
 
 FORMAT = 1
@@ -84,7 +84,7 @@ def load(folder: Path) -> tuple[dict[str, PolicyResult], dict[str, Any], dict[st
                 f"of the library named in its manifest ({shown(manifest['versions'])})"
             )
         arrays = dict(archive)
-    values = {objective_from_dict(own): arrays[f"values_{k}"] for k, own in enumerate(manifest["valued"])}
+    values = {from_plain("objective", own): arrays[f"values_{k}"] for k, own in enumerate(manifest["valued"])}
     common: dict[str, Any] = {name: arrays[name] for name in _COMMON}
     results = {}
     for number, entry in enumerate(manifest["policies"]):
@@ -102,4 +102,4 @@ def _plain(objective: Any) -> dict[str, Any] | None:
 
 
 def _objective(plain: dict[str, Any] | None) -> Any:
-    return None if plain is None else objective_from_dict(plain)
+    return None if plain is None else from_plain("objective", plain)

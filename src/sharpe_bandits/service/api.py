@@ -13,14 +13,14 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 from .._support.files import from_json
-from .._support.plain_data import finite_or_none
+from .._support.plain_data import finite_or_none, from_plain
 from ..errors import InvalidInputError, SharpeBanditsError, UnknownNameError, UnreadableDataError, unknown
 from ..live.campaigns import Campaign, requests
 from ..live.campaigns.log import to_csv
 from ..live.campaigns.records import CIRCUMSTANCES, PAIRS, Decider, Entry, plain_details, with_iso_times
 from ..live.campaigns.settings import optional_settings, policy_from_text
 from ..live.campaigns.webhooks import check_allowed
-from ..policies.base import Policy, policy_from_dict
+from ..policies.base import Policy
 from . import models
 from .problems import MEDIA_TYPE, problem_of
 from .state import CampaignHandle, ServiceState
@@ -177,7 +177,7 @@ def create(request: Request, body: models.NewCampaign) -> Response:
 
 
 def _policy(given: str | dict[str, Any], L: float | None, risk_free: float) -> Policy:
-    return policy_from_dict(given) if isinstance(given, dict) else policy_from_text(given, L, risk_free)
+    return from_plain("policy", given) if isinstance(given, dict) else policy_from_text(given, L, risk_free)
 
 
 @named.get("", summary="Status of a campaign", response_model=models.StatusModel)

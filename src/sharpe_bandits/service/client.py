@@ -19,7 +19,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, TypeVar, Union, Unpack, get_args, get_origin, get_type_hints
 from urllib.parse import quote, urlencode, urlsplit
 
-from .._support.plain_data import plain
+from .._support.plain_data import from_plain, plain
 from .._support.validation import positive, whole
 from ..errors import ConflictError, InvalidInputError, SharpeBanditsError, StoreError, shown, unknown
 from ..live.agents import Agent
@@ -30,7 +30,7 @@ from ..live.campaigns.records import CIRCUMSTANCES, history_schema
 from ..live.campaigns.requests import MAX_BATCH, number_of, this_process
 from ..live.campaigns.settings import Options, checked
 from ..live.campaigns.status import Status
-from ..policies.base import Policy, check_policy, policy_from_dict
+from ..policies.base import Policy, check_policy
 from .problems import ScopeError, error_of
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ class RemoteCampaign(CampaignInterface):
     @property
     def policy(self) -> Policy:
         """The policy; your own policy must be defined here, too."""
-        return policy_from_dict(self.settings["policy"])
+        return from_plain("policy", self.settings["policy"])
 
     @property
     def settings(self) -> dict[str, Any]:

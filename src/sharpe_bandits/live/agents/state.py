@@ -7,9 +7,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..._support.files import from_json
-from ..._support.plain_data import plain
+from ..._support.plain_data import from_plain, plain
 from ...errors import SharpeBanditsError, UnreadableDataError, shown
-from ...policies.base import Policy, policy_from_dict
+from ...policies.base import Policy
 
 if TYPE_CHECKING:
     from .base import Agent
@@ -63,7 +63,7 @@ def restored(text: str | bytes, policy: Policy | None) -> Agent:
                 f"the agent follows {policy.name} as it was when the agent was made; its function, or a value that it "
                 "reads, has changed since: restore it, or make a new agent"
             )
-        agent = (policy or policy_from_dict(state["policy"])).agent(
+        agent = (policy or from_plain("policy", state["policy"])).agent(
             state["arms"], horizon=state["horizon"], seed=state["seed"], direction=state.get("direction", "max")
         )
         agent._restore(state)

@@ -15,10 +15,10 @@ from datetime import timedelta
 from typing import Any, TypedDict, get_args
 
 from ..._support.files import from_json
-from ..._support.plain_data import plain
+from ..._support.plain_data import from_plain, plain
 from ..._support.validation import finite, is_number, one_of, real, whole
 from ...errors import ConflictError, InvalidInputError, UnreadableDataError, shown, unknown
-from ...policies.base import Direction, Policy, check_policy, policy_from_dict
+from ...policies.base import Direction, Policy, check_policy
 from ...policies.by_name import policies_by_name
 from ..agents.base import check_arms
 from .guardrails import Guardrail
@@ -157,7 +157,7 @@ class Settings:
     @property
     def policy_object(self) -> Policy:
         """The policy; raises if a user's own policy has changed, or is not defined."""
-        return policy_from_dict(self.policy)
+        return from_plain("policy", self.policy)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
