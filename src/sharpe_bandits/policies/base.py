@@ -276,8 +276,6 @@ class EliminationPolicy(Policy, abstract=True):
     #: Whether the best arm is accepted next, or the worst dropped: a plain function, bound to
     #: :func:`sharpe_bandits.play.formulas.decide_on`.
     decide_on = staticmethod(drop_worst)
-    #: Whether half of the arms are dropped after a phase instead of one.
-    halves: ClassVar[bool] = False
     #: Whether estimates use all of an arm's rewards, or only those of the current phase.
     keeps_samples: ClassVar[bool] = True
 

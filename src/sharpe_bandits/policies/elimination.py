@@ -37,8 +37,6 @@ class _TopM(EliminationPolicy):
 
 
 class _Halving(_TopM):
-    halves = True
-
     keep_samples: bool = field(default=False, kw_only=True)
     spend_all: bool = field(default=False, kw_only=True)
 

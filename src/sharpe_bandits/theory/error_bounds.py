@@ -192,7 +192,7 @@ def played_phases(policy: SHSR | SuRSR, budget: int, arms: int, choices: Any, re
         end = start + pulls * size
         seen = [x[first:end][choices[first:end] == i] for i in np.unique(choices[start:end])]
         variances, seconds = [float(v.var(ddof=1)) for v in seen], [float((v * v).mean()) for v in seen]
-        played.append(PlayedPhase(upto, policy.halves, variances, seconds))
+        played.append(PlayedPhase(upto, isinstance(policy, SHSR), variances, seconds))
         size, start = stay, end
     return played
 
