@@ -62,10 +62,6 @@ class Scipy(Arm):
                 "an Empirical arm of its draws"
             ) from error
 
-    @property
-    def _is_discrete(self) -> bool:
-        return not hasattr(self.frozen.dist, "pdf")
-
     def _atoms(self) -> tuple[np.ndarray, np.ndarray]:
         """Values of a discrete distribution, except a tail of 1e-13 on each side, and their probabilities."""
         low, high = 0.0, math.inf
@@ -91,7 +87,7 @@ class Scipy(Arm):
         moments = Moments(mean, variance, skew * variance**1.5, (kurtosis + 3.0) * variance**2)
         if math.isinf(skew) or math.isinf(kurtosis):
             return moments
-        if self._is_discrete:
+        if not hasattr(self.frozen.dist, "pdf"):  # it is discrete
             if all(map(math.isfinite, moments)):
                 return moments
             values, weights = self._atoms()
@@ -124,27 +120,22 @@ class Scipy(Arm):
 
     def draws(self) -> Draws:
         with self._computing():
-            if self._is_discrete:
+            if not hasattr(self.frozen.dist, "pdf"):
                 values, weights = self._atoms()
                 return Draws(DISCRETE, 0.0, 1.0, values.size, np.concatenate([values, np.cumsum(weights)]))
             pool = tabulate(self.frozen.ppf, self.frozen.isf)
             return Draws(QUANTILE, 0.0, 1.0, pool.size, pool)
 
-    @property
-    def _is_scipys(self) -> bool:
-        """Whether the distribution is the one of that name in scipy.stats (a user's own may have the same name)."""
+    def to_dict(self) -> dict[str, Any]:
         import scipy.stats
 
-        return type(getattr(scipy.stats, self.frozen.dist.name, None)) is type(self.frozen.dist)
-
-    def to_dict(self) -> dict[str, Any]:
         words = {
             "arm": "Scipy",
             "distribution": self.frozen.dist.name,
             "args": [float(a) for a in self.frozen.args],
             "kwds": {k: float(v) for k, v in self.frozen.kwds.items()},
         }
-        if not self._is_scipys:  # its name and parameters do not identify it
+        if type(getattr(scipy.stats, self.frozen.dist.name, None)) is not type(self.frozen.dist):  # a user's own
             words["quantiles"] = np.asarray(self.frozen.ppf(np.arange(1, 32) / 32), float).tolist()
         return words
 
@@ -165,16 +156,11 @@ class Scipy(Arm):
             raise unknown("distribution of scipy.stats", name, dir(scipy.stats), "see the documentation of scipy.stats")
         return cls(law(*(finite("args", a) for a in args), **{k: finite(k, v) for k, v in kwds.items()}))
 
-    def _identity(self) -> Any:
-        if not self._is_scipys:
-            return id(self.frozen)
-        return self.frozen.dist.name, tuple(self.frozen.args), tuple(sorted(self.frozen.kwds.items()))
-
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Scipy) and self._identity() == other._identity()
+        return isinstance(other, Scipy) and self.to_dict() == other.to_dict()
 
     def __hash__(self) -> int:
-        return hash(self._identity())
+        return hash(self.frozen.dist.name)
 
 
 def _weighted(values: np.ndarray, weights: np.ndarray, centre: float) -> Moments:
