@@ -235,7 +235,7 @@ def test_bad_declarations_are_refused():
         sb.index_policy(name="n")(several)
     with pytest.raises(sb.errors.InvalidInputError, match="needs a name, got ''"):
         sb.index_policy(name="")
-    with pytest.raises(sb.errors.InvalidInputError, match=r"needs a value for L, as in greedy_sharpe\(L=1.0\)"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"greedy_sharpe needs L, as in greedy_sharpe\(L=0.1\)"):
         greedy_sharpe()
     with pytest.raises(sb.errors.UnknownNameError, match="no parameter of Greedy Sharpe is called 'M'"):
         greedy_sharpe(L=1.0, M=2.0)

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._support.call_tree import mentions, reads_whole
 from .._support.fingerprints import fingerprint, remember, sources
+from .._support.validation import needs
 from ..errors import InvalidInputError, shown, unknown
 from ..objectives import Objective, check_objective
 from .base import IndexPolicy
@@ -132,14 +133,10 @@ class PolicyFactory:
         return inspect.Signature([*own, *(options[name] for name in OPTIONS)])
 
     @property
-    def _hidden(self) -> bool:
-        """Whether the arm's record is unpacked, indexed or passed on, so that it is unknown which fields are read."""
-        return reads_whole(self.function, "arm")
-
-    @property
     def least_pilot(self) -> int:
         """Pulls per arm before the index is defined."""
-        return 2 if self._hidden or "variance" in mentions(self.function) else 1
+        # If the arm's record is unpacked, indexed or passed on, it is unknown which fields are read.
+        return 2 if reads_whole(self.function, "arm") or "variance" in mentions(self.function) else 1
 
     def __reduce__(self) -> tuple[Any, ...]:
         import cloudpickle
@@ -160,21 +157,15 @@ class PolicyFactory:
         **parameters: Any,
     ) -> CustomPolicy:
         """A policy with these values for the function's parameters."""
-        names = [p.name for p in self.parameters]
-        for word in parameters:
-            if word not in names:
-                raise unknown(f"parameter of {self.name}", word, names)
-        values = []
-        for p in self.parameters:
-            value = parameters.get(p.name, p.default)
-            if value is inspect.Parameter.empty:
-                raise InvalidInputError(
-                    f"{self.name} needs a value for {p.name}, as in {self.function.__name__}({p.name}=1.0)"
-                )
-            values.append((p.name, _number_or_table(p.name, value)))
+        values = {p.name: p.default for p in self.parameters}
+        if strange := [word for word in parameters if word not in values]:
+            raise unknown(f"parameter of {self.name}", strange[0], values)
+        values |= parameters
+        if missing := [name for name, value in values.items() if value is inspect.Parameter.empty]:
+            raise needs(self.function.__name__, missing)
         return CustomPolicy(
             self,
-            tuple(values),
+            tuple((name, _number_or_table(name, value)) for name, value in values.items()),
             self.objective if objective is None else check_objective(objective),
             name=self.name if isinstance(name, str) and not name else name,
             pilot_fraction=pilot_fraction,
