@@ -94,7 +94,7 @@ def test_numbers_of_other_kinds_are_numbers():
         # Bandits.
         (lambda: sb.Bandit([]), ("at least 2 arms, got 0",)),
         (lambda: sb.Bandit([PAIR[0]]), ("at least 2 arms, got 1", "nothing to choose")),
-        (lambda: sb.Bandit(PAIR[0]), ("a list of arms", "got Uniform(")),
+        (lambda: sb.Bandit(PAIR[0]), ("arms must be a list", "got Uniform(")),
         (lambda: sb.Bandit([PAIR[0], 3.0]), ("an arm such as Uniform(0, 1)", "3.0")),
         (lambda: sb.Bandit(PAIR, names=["a"]), ("names must be 2 different names", "['a']")),
         (lambda: sb.Bandit(PAIR, names=["a", "a"]), ("names must be 2 different names", "['a', 'a']")),

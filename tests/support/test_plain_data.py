@@ -112,7 +112,7 @@ BAD = [
     (sb.from_dict, {"arm": "Scipy"}, "distribution, args .* and kwds"),
     (sb.from_dict, {"arm": "Scipy", "distribution": "test", "args": [], "kwds": {}}, "no distribution of scipy"),
     (sb.from_dict, {"arm": "Scipy", "distribution": "norm", "args": ["x"], "kwds": {}}, "args must be a finite"),
-    (sb.from_dict, {"bandit": "Bandit", "arms": 3}, "a bandit needs a list of arms, got 3"),
+    (sb.from_dict, {"bandit": "Bandit", "arms": 3}, "arms must be a list, got 3"),
     (sb.from_dict, {"bandit": "Bandit", "arms": [{"arm": "Uniform"}]}, "not the parameters of Uniform"),
     (sb.from_dict, {"bandit": "Tape"}, "not the parameters of Tape"),
     (sb.from_dict, {"objective": "RSSR"}, "not the parameters of RSSR.*L"),

@@ -138,6 +138,16 @@ def whole(name: str, value: Any, minimum: int | None, maximum: int | None = None
     return number
 
 
+def list_of(name: str, values: Any, what: str = "a list") -> list[Any]:
+    """``values`` as a list, if they are several, and no text."""
+    try:
+        if not isinstance(values, (str, bytes)):
+            return list(values)
+    except Exception:  # iteration may fail in any way
+        pass
+    raise InvalidInputError(f"{name} must be {what}, got {shown(values)}")
+
+
 def one_of(name: str, value: S, choices: tuple[S, ...]) -> S:
     """``value``, if it is one of ``choices``."""
     if not isinstance(value, str) or value not in choices:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._support.display import html_table
 from .._support.names import check_name
-from .._support.validation import one_of, true_or_false, whole
+from .._support.validation import list_of, one_of, true_or_false, whole
 from ..errors import InvalidInputError, shown
 from ..play.rewards import ArmTable
 from .base import Arm
@@ -55,10 +55,7 @@ class Bandit(Environment):
         clock: Clock | None = None,
         jointly: bool = False,
     ) -> None:
-        try:
-            candidates = list(arms)
-        except Exception:  # iteration may fail in any way
-            raise InvalidInputError(f"a bandit needs a list of arms, got {shown(arms)}") from None
+        candidates = list_of("arms", arms)
         if len(candidates) < 2:
             raise InvalidInputError(
                 f"a bandit needs at least 2 arms, got {len(candidates)}; there is nothing to choose among fewer"
@@ -66,9 +63,8 @@ class Bandit(Environment):
         self.arms: tuple[Arm, ...] = tuple(as_arm(a) for a in candidates)
         self.K = len(self.arms)
         self.sort = ", ".join(dict.fromkeys(type(arm).__name__ for arm in self.arms))
-        self.names = tuple(
-            check_name("the name of an arm", name) for name in _names(range(self.K) if names is None else names)
-        )
+        given = range(self.K) if names is None else list_of("names", names)
+        self.names = tuple(check_name("the name of an arm", str(name)) for name in given)
         if len(self.names) != self.K or len(set(self.names)) != self.K:
             raise InvalidInputError(f"names must be {self.K} different names, got {shown(list(self.names))}")
         _ = [arm.checked_moments for arm in self.arms]
@@ -153,18 +149,15 @@ class SwitchingBandit(Environment):
     pregenerated = True
 
     def __init__(self, bandits: Sequence[Any], after: Sequence[int]) -> None:
-        for name, listed in (("bandits", bandits), ("after", after)):
-            if not isinstance(listed, (Sequence, np.ndarray)) or isinstance(listed, str):
-                raise InvalidInputError(f"{name} must be a list, got {shown(listed)}")
-        self.bandits = tuple(b if isinstance(b, Bandit) else Bandit(b) for b in bandits)
-        self.after = self.switches = tuple(whole("after", t, 1) for t in after)
+        self.bandits = tuple(b if isinstance(b, Bandit) else Bandit(b) for b in list_of("bandits", bandits))
+        self.after = self.switches = tuple(whole("after", t, 1) for t in list_of("after", after))
         if len(self.bandits) < 2 or len(self.switches) != len(self.bandits) - 1:
             raise InvalidInputError(
                 f"a bandit that switches needs at least two bandits and one round fewer to switch after, got "
-                f"{len(self.bandits)} bandits and after={shown(list(after))}"
+                f"{len(self.bandits)} bandits and after={shown(list(self.after))}"
             )
         if sorted(set(self.switches)) != list(self.switches):
-            raise InvalidInputError(f"after must rise from switch to switch, got {shown(list(after))}; sort it")
+            raise InvalidInputError(f"after must rise from switch to switch, got {shown(list(self.after))}; sort it")
         counts = [b.K for b in self.bandits]
         if len(set(counts)) > 1:
             raise InvalidInputError(f"all bandits must have the same number of arms, got {shown(counts)}")
@@ -240,13 +233,6 @@ def bootstrap(
     if block is None and not jointly:
         return Bandit([Empirical(column) for column in columns], names)
     return Bandit([BlockBootstrap(column, 1 if block is None else block) for column in columns], names, jointly=jointly)
-
-
-def _names(given: Any) -> tuple[str, ...]:
-    try:
-        return tuple(map(str, given))
-    except Exception:
-        raise InvalidInputError(f"names must be a list of names, got {shown(given)}") from None
 
 
 def as_environment(thing: Any) -> Environment:

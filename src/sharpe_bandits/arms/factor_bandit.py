@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.validation import finite
+from .._support.validation import finite, is_number, list_of
 from ..errors import InvalidInputError, shown
 from ..objectives import Objective
 from ..play.rewards import ArmTable
@@ -54,10 +54,7 @@ class FactorBandit(Environment):
         self.sort = f"{rest.sort} and a factor"
         self.factor = as_arm(factor)
         self._columns = Bandit((*self.arms, self.factor))
-        try:
-            values = [betas] * self.K if np.ndim(betas) == 0 else list(betas)  # type: ignore[arg-type]
-        except Exception:  # iteration may fail in any way
-            values = []
+        values = [betas] * self.K if is_number(betas) else list_of("betas", betas)
         if len(values) != self.K:
             raise InvalidInputError(f"betas must be a number, or one per arm ({self.K}), got {shown(betas)}")
         self.betas = tuple(finite("beta", beta) for beta in values)

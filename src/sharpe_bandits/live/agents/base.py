@@ -17,7 +17,7 @@ from ..._support.call_tree import substituted
 from ..._support.display import html_table
 from ..._support.names import check_name
 from ..._support.plain_data import plain
-from ..._support.validation import is_number, is_supported_reward, real, unsupported_reward, whole
+from ..._support.validation import is_number, is_supported_reward, list_of, real, unsupported_reward, whole
 from ...confidence_sequences import Evidence, Interval, Leader, evidence_above, intervals, leader
 from ...errors import CampaignOverError, InvalidInputError, RewardWarning, shown, unknown
 from ...objectives import Objective, Statistics
@@ -594,12 +594,7 @@ def check_arms(arms: int | Iterable[str]) -> list[str] | int:
     """Check the names of an agent's arms, or their number."""
     if is_number(arms):
         return whole("arms", whole("arms", arms, 2), 2, MAX_ARMS)
-    if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable):
-        raise InvalidInputError(f"arms must be a list of names or a number of arms, got {shown(arms)}")
-    try:
-        names = list(arms)
-    except Exception:  # iteration may fail in any way
-        raise InvalidInputError(f"arms must be a list of names or a number of arms, got {shown(arms)}") from None
+    names = list_of("arms", arms, "a list of names or a number of arms")
     if not all(isinstance(name, str) for name in names):
         raise InvalidInputError(f"names of arms must be text, got {shown(names)}; pass a number for arms 0, 1, ...")
     if len(names) < 2 or len(set(names)) != len(names):
