@@ -113,15 +113,9 @@ class RandomBandit(Environment):
 
     def table(self, seed: int, runs: Iterable[int]) -> ArmTable:
         rows = [self.arms_of(seed, int(run)) for run in runs]
-        uniform = [row for row in rows if isinstance(row, UniformArms)]
-        listed = [row for row in rows if not isinstance(row, UniformArms)]
-        if uniform and listed:
-            raise InvalidInputError(
-                "the draw of a RandomBandit must return UniformArms in all runs or a list of arms in all runs"
-            )
-        if listed:
-            return stack([[arm.draws() for arm in arms] for arms in listed])
-        low, high = np.array([arms.low for arms in uniform]), np.array([arms.high for arms in uniform])
+        if not all(isinstance(row, UniformArms) for row in rows):
+            return stack([[arm.draws() for arm in row] for row in rows])
+        low, high = (np.array([getattr(row, end) for row in rows]) for end in ("low", "high"))
         none = np.zeros(low.shape, np.int64)
         return ArmTable(np.full(low.shape, UNIFORM, np.int64), low, high - low, none, none, np.zeros(1))
 
