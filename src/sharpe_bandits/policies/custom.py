@@ -49,7 +49,8 @@ class CustomPolicy(IndexPolicy):
 
     @property
     def least_pilot(self) -> int:  # type: ignore[override]
-        return int(self.factory.least_pilot)
+        # If the arm's record is unpacked, indexed or passed on, it is unknown which fields are read.
+        return 2 if reads_whole(self.formula, "arm") or "variance" in mentions(self.formula) else 1
 
     @property
     def formula(self) -> Callable[..., Any]:
@@ -60,29 +61,20 @@ class CustomPolicy(IndexPolicy):
         return _read_only(value) if isinstance(value, np.ndarray) else value
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "policy": "CustomPolicy",
-            "defined_as": self.factory.name,
-            "fingerprint": self.factory.fingerprint,
-            "parameters": dict(self.parameters),
-            "objective": None if self.objective is None else self.objective.to_dict(),
-            "name": self.name,
-            "pilot_fraction": self.pilot_fraction,
-            "pilot_pulls": self.pilot_pulls,
-        }
+        factory = {"defined_as": self.factory.name, "fingerprint": self.factory.fingerprint}
+        data = {**super().to_dict(), **factory, "parameters": dict(self.parameters)}
+        del data["factory"]
+        return data
 
     @classmethod
     def from_parameters(cls, data: dict[str, Any]) -> CustomPolicy:
-        defined_as = data.pop("defined_as", None)
-        if defined_as not in PolicyFactory.known:
-            raise unknown(
-                "index policy (decorated with @index_policy and imported before loading)",
-                defined_as,
-                PolicyFactory.known,
-            )
-        if data.pop("fingerprint", None) != PolicyFactory.known[defined_as].fingerprint:
+        defined_as, known = data.pop("defined_as", None), PolicyFactory.known
+        if defined_as not in known:
+            what = "index policy (decorated with @index_policy and imported before loading)"
+            raise unknown(what, defined_as, known)
+        if data.pop("fingerprint", None) != known[defined_as].fingerprint:
             raise _changed(defined_as)
-        return PolicyFactory.known[defined_as](**data.pop("parameters", {}), **data)
+        return known[defined_as](**data.pop("parameters", {}), **data)
 
 
 class PolicyFactory:
@@ -131,12 +123,6 @@ class PolicyFactory:
         own = [p.replace(kind=p.KEYWORD_ONLY) for p in self.parameters]
         options = inspect.signature(type(self).__call__).parameters
         return inspect.Signature([*own, *(options[name] for name in OPTIONS)])
-
-    @property
-    def least_pilot(self) -> int:
-        """Pulls per arm before the index is defined."""
-        # If the arm's record is unpacked, indexed or passed on, it is unknown which fields are read.
-        return 2 if reads_whole(self.function, "arm") or "variance" in mentions(self.function) else 1
 
     def __reduce__(self) -> tuple[Any, ...]:
         import cloudpickle
