@@ -139,7 +139,7 @@ def test_values_are_named_with_a_remedy(make, parts):
         ),
         (lambda: sb.simulate(sb.SuRSR(L=1.0), PAIR, horizon=4), ("at least 5 for 2 arms", "4")),
         # What is simulated.
-        (lambda: sb.simulate([], PAIR, horizon=10), ("no policy to simulate; pass at least one",)),
+        (lambda: sb.simulate([], PAIR, horizon=10), ("there is no policy; pass at least one",)),
         (lambda: sb.simulate(sb.UCBRSSR, PAIR, horizon=10), ("UCBRSSR is a policy class; call it with",)),
         (lambda: sb.simulate([sb.UCBRSSR], PAIR, horizon=10), ("UCBRSSR is a policy class; call it",)),
         (lambda: sb.simulate("UCB1", PAIR, horizon=10), ("a policy such as UCBRSSR(L=0.5)", "'UCB1'")),

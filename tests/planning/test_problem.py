@@ -191,7 +191,7 @@ def test_what_was_done_to_a_table_is_told():
         (lambda: sb.plan(EASY, policies=3), ("a policy such as UCBRSSR(L=0.5) is needed, got 3",)),
         (lambda: sb.BestArmProblem.from_gap(10**30, 1.0, 0.3), ("arms must be a whole number from 2 to 100000",)),
         (lambda: sb.BestArmProblem.from_returns(table(A=A, B=B), bootstrap=1), ("bootstrap must be True or False",)),
-        (lambda: sb.plan(EASY, policies=[]), ("no policy to plan for",)),
+        (lambda: sb.plan(EASY, policies=[]), ("there is no policy; pass at least one",)),
         (lambda: sb.plan(EASY, policies=[sb.policies.UCB1()]), ("UCB1 is not a fixed-budget policy for one best arm",)),
         (lambda: sb.plan([1.0, 0.7]), ("BestArmProblem.from_gap", "[1.0, 0.7]")),
     ],

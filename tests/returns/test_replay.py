@@ -224,7 +224,7 @@ def test_numbers_come_as_plain_data(daily):
     ("policies", "options", "words"),
     [
         (["SF-UCB", "SF-UCB"], {}, "two players are called 'SF-UCB'"),
-        ([], {}, "no policy is given"),
+        ([], {}, "there is no policy; pass at least one"),
         ("LUCB", {}, "LUCB has fixed confidence: it stops only when it is sure"),
         ("SHSR:m=2", {}, "SHSR looks for 2 columns"),
         ("SHSR", {"feedback": "full"}, "leave it out or use feedback"),

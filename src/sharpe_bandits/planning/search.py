@@ -172,8 +172,6 @@ def _players(
     for player in players:
         if not check_policy(player).has_fixed_budget or player.n_recommended != 1:
             raise InvalidInputError(f"{player.name} is not a fixed-budget policy for one best arm, such as SHSR(L=...)")
-    if not players:
-        raise InvalidInputError("there is no policy to plan for; pass at least one")
     return players
 
 

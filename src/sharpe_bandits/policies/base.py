@@ -393,12 +393,11 @@ class FixedConfidencePolicy(Policy, abstract=True):
 
 def as_list(policies: Any) -> list[Any]:
     """One or several policies as a list; anything else is left for :func:`check_policy` to reject."""
-    if isinstance(policies, (str, Policy)):
-        return [policies]
-    try:
-        return list(policies)
-    except TypeError:
-        return [policies]
+    several = isinstance(policies, Iterable) and not isinstance(policies, str)
+    listed = list(policies) if several else [policies]
+    if not listed:
+        raise InvalidInputError("there is no policy; pass at least one")
+    return listed
 
 
 def check_policy(thing: Any) -> Policy:

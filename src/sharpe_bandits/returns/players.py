@@ -41,8 +41,6 @@ def chosen_policies(
     if given is None:
         return usual_policies(rounds, len(columns), L, rate, feedback, aversion)
     players = as_list(given)
-    if not players:
-        raise InvalidInputError("no policy is given; pass at least one, or None for the default ones")
     named = iter(policies_by_name([p for p in players if isinstance(p, str)], L=L, risk_free=rate))
     policies = [next(named) if isinstance(p, str) else check_policy(p) for p in players]
     taken = {EQUAL, BEST, LEADER}

@@ -18,7 +18,7 @@ from .._support.validation import check_keywords, is_whole, one_of, probability,
 from ..arms.bandit import as_environment
 from ..arms.environment import Environment, as_arm
 from ..errors import InvalidInputError, RewardWarning, shown
-from ..policies.base import Policy, check_policy
+from ..policies.base import Policy, as_list, check_policy
 from ..results.policy_result import PolicyResult, merge
 from ..results.study import Study
 from .executors import Backend, Store, Task, backend_for, on_threads
@@ -228,9 +228,7 @@ def settings_of(
 
 def _listed(policies: Policy | Iterable[Policy]) -> list[Policy]:
     """One or several policies as a list; raises unless they are policies with different names."""
-    listed = [policies] if isinstance(policies, str) or not isinstance(policies, Iterable) else list(policies)
-    if not listed:
-        raise InvalidInputError("there is no policy to simulate; pass at least one")
+    listed = as_list(policies)
     names: set[str] = set()
     for policy in listed:
         if check_policy(policy).name in names:
