@@ -230,19 +230,19 @@ def test_m_must_be_less_than_the_number_of_arms(family):
 @pytest.mark.parametrize(
     ("phases", "said"),
     [
+        (lambda budget, arms: [(budget, 1)], r"\(100, 1\) must be .* of 3 undecided arms.* from 0 to 33, as rounds"),
         (
-            lambda budget, arms: [(budget, 1)],
-            r"\(100, 1\) plays each of 3 arms 100 times, 200 rounds more than are left",
+            lambda budget, arms: [(20, 2), (21, 1)],
+            r"\(21, 1\) must be .* of 2 undecided arms.* from 0 to 20, as rounds",
         ),
-        (lambda budget, arms: [(20, 2), (21, 1)], r"\(21, 1\) plays each of 2 arms 21 times, 2 rounds more"),
         (lambda budget, arms: [(budget // arms, 0)], r"\(33, 0\) must be .* from 1 to 3"),
         (lambda budget, arms: [(10, 2), (10, 3)], r"\(10, 3\) must be .* from 1 to 2"),
         (lambda budget, arms: [(budget / arms, 1)], r"\(33.3.*, 1\) must be .* whole"),
-        (lambda budget, arms: [(30, 3), (-9, 1)], r"\(-9, 1\) must be .* at least 0"),
+        (lambda budget, arms: [(30, 3), (-9, 1)], r"\(-9, 1\) must be .* from 0 to 3"),
         (lambda budget, arms: [(budget // arms, 1, 1)], r"\(33, 1, 1\) must be"),
         (lambda budget, arms: None, "None must be"),
-        (lambda budget, arms: [], r"an empty list leaves 3 arms .* end with \(pulls, 1\)"),
-        (lambda budget, arms: [(budget // arms, 3)], r"\(33, 3\) leaves 3 arms .* end with \(pulls, 1\)"),
+        (lambda budget, arms: [], r"\[\] leaves 3 arms .* end with \(pulls, 1\)"),
+        (lambda budget, arms: [(budget // arms, 3)], r"\[\(33, 3\)\] leaves 3 arms .* end with \(pulls, 1\)"),
         (lambda budget, arms: [(min(1, budget // arms), 1)], "less than twice in a phase, however large the budget"),
     ],
 )

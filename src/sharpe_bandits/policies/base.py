@@ -289,22 +289,18 @@ class EliminationPolicy(Policy, abstract=True):
         where = f"{self.name} divides a budget of {budget} for {arms} arms into phases wrongly: "
         for phase in phases if isinstance(phases, list) else [phases]:
             pulls, keep = phase if isinstance(phase, (tuple, list)) and len(phase) == 2 else (None, None)
-            if not (is_whole(pulls) and is_whole(keep) and pulls >= 0 and 1 <= keep <= undecided):
+            most = left // undecided
+            if not (is_whole(pulls) and is_whole(keep) and 0 <= pulls <= most and 1 <= keep <= undecided):
                 raise InvalidInputError(
-                    f"{where}{shown(phase)} must be (pulls of each undecided arm, arms that remain undecided), whole "
-                    f"numbers of at least 0 and from 1 to {undecided}; correct phases()"
+                    f"{where}{shown(phase)} must be (pulls of each of {undecided} undecided arms, arms that remain "
+                    f"undecided), whole numbers from 0 to {most}, as rounds are left, and from 1 to {undecided}; "
+                    "correct phases()"
                 )
-            left -= int(pulls) * undecided
-            if left < 0:
-                raise InvalidInputError(
-                    f"{where}{shown(phase)} plays each of {undecided} arms {pulls} times, {-left} rounds more than are "
-                    f"left; divide by the number of undecided arms in phases()"
-                )
+            left -= pulls * undecided
             undecided = keep
         if undecided > self.n_recommended:
-            last = shown(phases[-1]) if phases else "an empty list"
             raise InvalidInputError(
-                f"{where}{last} leaves {undecided} arms undecided at the end; phases() must end with "
+                f"{where}{shown(phases)} leaves {undecided} arms undecided at the end; phases() must end with "
                 f"(pulls, {self.n_recommended})"
             )
         return phases
