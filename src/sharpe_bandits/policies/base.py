@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
-from .._support.described import Described, Inside, NotNegative, whole
+from .._support.described import Described, Inside, NotNegative, Regulariser, whole
 from .._support.display import html_table, in_words
 from .._support.names import check_name
 from .._support.validation import check_keywords, is_whole, one_of
 from .._support.validation import whole as check_whole
 from ..errors import BudgetTooSmallError, InvalidInputError, shown
-from ..objectives import Objective
+from ..objectives import RSSR, MeanVariance, Objective
 from ..play.elimination import drop_worst, share_equally
 from ..play.fixed_confidence import in_turn
 
@@ -262,6 +262,26 @@ class IndexPolicy(Policy, abstract=True):
                 f"{self.name} needs a horizon of at least {needed} for {arms} arms ({needed // arms} pulls each in the "
                 f"pilot), got {horizon}"
             )
+
+
+class OnMeanVariance(IndexPolicy, abstract=True):
+    """An index policy on the mean-variance."""
+
+    rho: NotNegative = 1.0
+
+    @property
+    def objective(self) -> Objective:
+        return MeanVariance(self.rho)
+
+
+class OnRSSR(IndexPolicy, abstract=True):
+    """An index policy on RSSR."""
+
+    L: Regulariser
+
+    @property
+    def objective(self) -> Objective:
+        return RSSR(self.L)
 
 
 class EliminationPolicy(Policy, abstract=True):

@@ -6,13 +6,13 @@ import math
 from dataclasses import field
 from typing import Any
 
-from .._support.described import NotNegative, Probability
-from ..objectives import Mean, MeanVariance, Objective
+from .._support.described import Probability
+from ..objectives import Mean
 from ..objectives.base import ObjectiveParameter
 from ..play.formulas import value
 from ..play.statistics import ArmRecord
 from ..play.streams import uniform
-from .base import IndexPolicy
+from .base import IndexPolicy, OnMeanVariance
 
 
 class UCB1(IndexPolicy):
@@ -28,7 +28,7 @@ class UCB1(IndexPolicy):
         return arm.mean + arm.epsilon
 
 
-class MVLCB(IndexPolicy):
+class MVLCB(OnMeanVariance):
     r"""MV-LCB on the mean-variance; the index is the negative of the published one, which is minimised.
 
     .. math:: \rho\bar X - \bar V + (5 + \rho)\sqrt{\frac{\ln(1/\delta)}{2s}}, \qquad \delta = 1/n^2
@@ -37,12 +37,6 @@ class MVLCB(IndexPolicy):
     title = "MV-LCB"
     citation = "Sani, Lazaric & Munos, Risk-Aversion in Multi-Armed Bandits, 2012"
     needs_horizon = True
-
-    rho: NotNegative = 1.0
-
-    @property
-    def objective(self) -> Objective:
-        return MeanVariance(self.rho)
 
     @staticmethod
     def formula(arm: ArmRecord, t: int, rho: float, root_log: float) -> float:

@@ -11,13 +11,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from .._support.described import Inside, NotNegative, Regulariser, whole
+from .._support.described import Inside, whole
 from ..errors import InvalidInputError
-from ..objectives import RSSR, MeanVariance, Objective
 from ..play.formulas import long_game
 from ..play.statistics import MAX_TABLE, ArmRecord
 from ..play.streams import log
-from .base import PAPER, IndexPolicy
+from .base import PAPER, IndexPolicy, OnMeanVariance, OnRSSR
 from .ucb_sharpe import variance_by
 
 _HALF_ROOT = math.sqrt(0.5)
@@ -78,7 +77,7 @@ class _GRA(IndexPolicy):
         return super().argument(name, horizon)
 
 
-class GRAUCB(_GRA):
+class GRAUCB(_GRA, OnMeanVariance):
     r"""GRA-UCB on the mean-variance; the index is the negative of the printed one, which is minimised.
 
     .. math:: \rho\left(\bar X + \sqrt{\ln N / s}\right) - \frac{(s-1)\bar V}{\chi^2_{1-\alpha,\,s-1}}
@@ -87,12 +86,7 @@ class GRAUCB(_GRA):
     title = "GRA-UCB"
     citation = f"Liu, Derakhshani, Lambotharan & van der Schaar, 2020; {PAPER}, eq. 2"
 
-    rho: NotNegative = 1.0
     alpha: Inside = 0.05
-
-    @property
-    def objective(self) -> Objective:
-        return MeanVariance(self.rho)
 
     @staticmethod
     def formula(arm: ArmRecord, t: int, rho: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
@@ -100,7 +94,7 @@ class GRAUCB(_GRA):
         return rho * (arm.mean + _HALF_ROOT * arm.epsilon) - free * arm.variance / quantile(free, chi2, far)
 
 
-class ModifiedGRAUCB(_GRA):
+class ModifiedGRAUCB(_GRA, OnRSSR):
     r"""Modified-GRA-UCB, the paper's benchmark on RSSR.
 
     ``form="printed"`` is eq. 3 as printed,
@@ -115,7 +109,6 @@ class ModifiedGRAUCB(_GRA):
     title = "Modified-GRA-UCB"
     citation = f"{PAPER}, eq. 3"
 
-    L: Regulariser
     alpha: Inside = 0.05
     form: Literal["printed", "authors"] = "printed"
     ddof: Annotated[int, whole(0, 1)] = field(default=1, kw_only=True)
@@ -123,10 +116,6 @@ class ModifiedGRAUCB(_GRA):
     def check(self) -> None:
         if self.form == "printed" and self.ddof == 0:
             raise InvalidInputError('Modified-GRA-UCB has ddof=0 only with form="authors"; leave one of them out')
-
-    @property
-    def objective(self) -> Objective:
-        return RSSR(self.L)
 
     @property
     def formula(self) -> Callable[..., Any]:

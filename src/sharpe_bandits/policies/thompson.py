@@ -10,11 +10,11 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
-from .._support.described import NotNegative, Positive, Regulariser
-from ..objectives import RSSR, Mean, MeanVariance, Objective, SharpeLike, Variance
+from .._support.described import Positive, Regulariser
+from ..objectives import Mean, MeanVariance, Objective, SharpeLike, Variance
 from ..play.statistics import ArmRecord
 from ..play.streams import BESIDE_GAMMA, gamma, gamma_branch_free, log, normal, uniform
-from .base import PAPER, IndexPolicy
+from .base import PAPER, IndexPolicy, OnMeanVariance, OnRSSR
 
 _ZHU_TAN = "Zhu & Tan, Thompson Sampling Algorithms for Mean-Variance Bandits, 2020"
 
@@ -96,32 +96,18 @@ class VTS(_DrawsVariance):
         return sampled_variance(arm) * (2.0 * largest - 1.0)
 
 
-class MVTS(_DrawsVariance):
+class MVTS(_DrawsVariance, OnMeanVariance):
     """MVTS on the mean-variance: argmax of ρθ - 1/τ."""
 
     title = "MVTS"
     citation = f"{_ZHU_TAN}; {PAPER}, eq. 4"
-
-    rho: NotNegative = 1.0
-
-    @property
-    def objective(self) -> Objective:
-        return MeanVariance(self.rho)
 
     @staticmethod
     def formula(arm: ArmRecord, t: int, rho: float) -> float:
         return rho * sampled_mean(arm) - sampled_variance(arm)
 
 
-class _OnRSSR(_DrawsVariance):
-    L: Regulariser
-
-    @property
-    def objective(self) -> Objective:
-        return RSSR(self.L)
-
-
-class ModifiedMVTS(_OnRSSR):
+class ModifiedMVTS(_DrawsVariance, OnRSSR):
     r"""Modified-MVTS, the paper's benchmark on RSSR.
 
     ``form="printed"`` is eq. 5 as printed, :math:`\theta^2 / (L + \sqrt{1/\tau})`, which tends to
@@ -141,7 +127,7 @@ class ModifiedMVTS(_OnRSSR):
         return {"printed": modified_printed, "repaired": modified_repaired, "authors": modified_authors}[self.form]
 
 
-class NormalGammaTS(_OnRSSR):
+class NormalGammaTS(_DrawsVariance, OnRSSR):
     r"""Normal-gamma Thompson sampling on RSSR: θ ~ N(X̄, 1/(sτ)).
 
     Argmax of :math:`\theta^2/(L+1/\tau)`. The square loses the sign: if means can be below 0, it may lock in to losing
