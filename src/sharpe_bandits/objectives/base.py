@@ -105,8 +105,8 @@ class Objective(Described, abstract=True):
 
     @property
     def kinks(self) -> tuple[float, ...]:
-        """Rewards at which the feature is not smooth."""
-        return ()
+        """Rewards at which the feature is not smooth; by default the hurdle."""
+        return (self.hurdle,)
 
     @property
     def hurdle(self) -> float:

@@ -43,9 +43,5 @@ class Omega(Objective):
         return 1.0 + excess / d, 1.0, -excess / d, d * d
 
     @property
-    def kinks(self) -> tuple[float, ...]:
-        return (self.threshold,)
-
-    @property
     def hurdle(self) -> float:
         return self.threshold

@@ -41,9 +41,5 @@ class Sortino(Objective):
         return excess / np.sqrt(d), 1.0, -0.5 * excess / d, d
 
     @property
-    def kinks(self) -> tuple[float, ...]:
-        return (self.target,)
-
-    @property
     def hurdle(self) -> float:
         return self.target
