@@ -16,7 +16,7 @@ def test_an_index_that_may_fall_really_falls():
     """
     policy = sb.UCBSRLike(L=1.0)
     still = ArmRecord(pulls=100, mean=-10, variance=0, second_moment=100, epsilon=0, last=0, key=0, round_key=0)
-    values = [policy.formula(still._replace(epsilon=radius(t) / 10.0), t, 1.0, 0.0) for t in (100, 110)]
+    values = [policy.formula(still._replace(epsilon=radius(t) / 10.0), t, *policy.arguments(110)) for t in (100, 110)]
     assert values == pytest.approx([-38.4, -42.1], abs=0.1)
 
 

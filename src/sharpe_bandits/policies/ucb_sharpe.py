@@ -8,7 +8,6 @@ negative and the arm is starved.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
@@ -35,38 +34,12 @@ def rssr(arm: ArmRecord, d: float, risk_free: float) -> float:
     return (excess * excess * room + (d + square + 2.0 * e) * e) / (d * room)
 
 
-def rssr_infinite(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
-    d = L + arm.variance
-    return rssr(arm, d, risk_free) if d > 3.0 * arm.epsilon else math.inf
-
-
-def rssr_other(arm: ArmRecord, t: int, L: float, risk_free: float, ddof: float, printed: float) -> float:
-    d = L + variance_by(arm, ddof)
-    return rssr(arm, d, risk_free) if printed > 0.0 or d > 3.0 * arm.epsilon else math.inf
-
-
 def sr_like(arm: ArmRecord, d: float, risk_free: float) -> float:
     """The index of UCB-SR-like as in its theorem, for the denominator D."""
     e = arm.epsilon
     room = d - 3.0 * e
     excess = arm.mean - risk_free
     return (excess * room + (d + excess + 2.0 * e) * e) / (d * room)
-
-
-def sr_like_infinite(arm: ArmRecord, t: int, L: float, risk_free: float) -> float:
-    d = L + arm.variance
-    return sr_like(arm, d, risk_free) if d > 3.0 * arm.epsilon else math.inf
-
-
-def sr_like_other(arm: ArmRecord, t: int, L: float, risk_free: float, equation: float, printed: float) -> float:
-    d = L + arm.variance
-    if (equation > 0.0 and arm.variance <= 0.0) or (printed == 0.0 and d <= 3.0 * arm.epsilon):
-        return math.inf
-    index = sr_like(arm, d, risk_free)
-    if equation > 0.0:  # the first term is divided by V instead of D
-        excess = arm.mean - risk_free
-        index += excess / arm.variance - excess / d
-    return index
 
 
 class _UCBSharpe(IndexPolicy):
@@ -132,9 +105,10 @@ class UCBRSSR(_UCBSharpe):
     def objective(self) -> Objective:
         return RSSR(self.L, self.risk_free)
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        return rssr_infinite if self.undefined_width == "infinite" and self.ddof else rssr_other
+    @staticmethod
+    def formula(arm: ArmRecord, t: int, L: float, risk_free: float, ddof: float, printed: float) -> float:
+        d = L + variance_by(arm, ddof)
+        return rssr(arm, d, risk_free) if printed > 0.0 or d > 3.0 * arm.epsilon else math.inf
 
 
 class UCBSRLike(_UCBSharpe):
@@ -159,10 +133,16 @@ class UCBSRLike(_UCBSharpe):
     def objective(self) -> Objective:
         return SharpeLike(self.L, self.risk_free)
 
-    @property
-    def formula(self) -> Callable[..., Any]:
-        usual = self.undefined_width == "infinite" and self.first_term == "theorem"
-        return sr_like_infinite if usual else sr_like_other
+    @staticmethod
+    def formula(arm: ArmRecord, t: int, L: float, risk_free: float, equation: float, printed: float) -> float:
+        d = L + arm.variance
+        if (equation > 0.0 and arm.variance <= 0.0) or (printed == 0.0 and d <= 3.0 * arm.epsilon):
+            return math.inf
+        index = sr_like(arm, d, risk_free)
+        if equation > 0.0:  # the first term is divided by V instead of D
+            excess = arm.mean - risk_free
+            index += excess / arm.variance - excess / d
+        return index
 
     def argument(self, name: str, horizon: int) -> Any:
         return float(self.first_term == "equation") if name == "equation" else super().argument(name, horizon)
