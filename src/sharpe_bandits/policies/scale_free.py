@@ -113,7 +113,7 @@ def influence_variance_by_feature(
 
 
 def largest_variance(arm: ArmRecord, t: int, *arguments: Any) -> float:
-    """The score of policies whose objective has no scale of its own."""
+    """The score of these policies: the index reads the largest variance of any arm as ``arm.lead``."""
     return arm.variance
 
 
@@ -136,30 +136,18 @@ def effective_pulls(arm: ArmRecord) -> float:
     return max(3.0, s * (1.0 - r) / (1.0 + r))
 
 
-def largest_variance_of_any(arm: ArmRecord) -> float:
-    """The largest variance of any arm."""
-    return arm.lead
-
-
-def own_variance(arm: ArmRecord) -> float:
-    """The arm's own variance, for objectives that have a bound on W for arms with zero sample variance."""
-    return arm.variance
-
-
 @lru_cache
-def upper_bound_of(root: Root, counted: Callable[..., Any], largest: Callable[..., Any]) -> Callable[..., Any]:
-    """The index of SF-UCB for the objective with this root; ``counted``: how pulls are counted; ``largest``: the
-    variance assumed for an arm with zero sample variance.
-    """
+def upper_bound_of(root: Root, counted: Callable[..., Any]) -> Callable[..., Any]:
+    """The index of SF-UCB for the objective with this root; ``counted``: how pulls are counted."""
     estimate, w_of = root
 
     def upper_bound(arm: ArmRecord, t: int, objective: tuple[float, ...], unseen: float, c: float) -> float:
         # The distance whose divergence is c ln N; epsilon^2 is 2 ln N / s.
         exponent = c * arm.epsilon * arm.epsilon * arm.pulls / (counted(arm) - 2.0)
         grown = expm1(min(exponent, _LARGEST))
-        return estimate(arm, *objective) + math.sqrt(w_of(arm, objective, unseen, largest(arm)) * grown)
+        return estimate(arm, *objective) + math.sqrt(w_of(arm, objective, unseen, arm.lead) * grown)
 
-    return named(upper_bound, root.estimate, counted, largest)
+    return named(upper_bound, root.estimate, counted)
 
 
 @lru_cache
@@ -183,19 +171,19 @@ def imed_of(root: Root) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 
 @lru_cache
-def sampled_of(root: Root, largest: Callable[..., Any]) -> Callable[..., Any]:
-    """The index of SF-TS for the objective with this root; ``largest``: as for SF-UCB."""
+def sampled_of(root: Root) -> Callable[..., Any]:
+    """The index of SF-TS for the objective with this root."""
     estimate, w_of = root
 
     def sampled(arm: ArmRecord, t: int, objective: tuple[float, ...], unseen: float, optimistic: float) -> float:
         z = arm.standard_normal
         # The distance whose divergence is z^2 / 2: sqrt(W (e^x - 1)) with x = z^2 / (s - 2).
         per_degree = 1.0 / (arm.pulls - 2.0)
-        standard_error = math.sqrt(w_of(arm, objective, unseen, largest(arm)) * per_degree)
+        standard_error = math.sqrt(w_of(arm, objective, unseen, arm.lead) * per_degree)
         away = z * standard_error * root_growth(min(z * z * per_degree, _LARGEST))
         return estimate(arm, *objective) + (max(away, 0.0) if optimistic > 0.0 else away)
 
-    return named(sampled, root.estimate, largest)
+    return named(sampled, root.estimate)
 
 
 class OnObjective(Policy, abstract=True):
@@ -245,7 +233,7 @@ class AnyObjective(OnObjective, IndexPolicy, abstract=True):
 
     @property
     def score(self) -> Callable[..., Any] | None:
-        return largest_variance if self.objective.unseen_influence_variance is None else None
+        return largest_variance
 
     def argument(self, name: str, horizon: int) -> Any:
         if name == "objective":
@@ -285,9 +273,7 @@ class ScaleFreeUCB(AnyObjective):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        counted = effective_pulls if self.dependent else all_pulls
-        largest = own_variance if self.score is None else largest_variance_of_any
-        return upper_bound_of(root_of(self.objective), counted, largest)
+        return upper_bound_of(root_of(self.objective), effective_pulls if self.dependent else all_pulls)
 
 
 class _Forgetting(ScaleFreeUCB):
@@ -418,4 +404,4 @@ class ScaleFreeTS(AnyObjective):
 
     @property
     def formula(self) -> Callable[..., Any]:
-        return sampled_of(root_of(self.objective), own_variance if self.score is None else largest_variance_of_any)
+        return sampled_of(root_of(self.objective))
