@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ from .._support.described import Described
 from ..errors import InvalidInputError, shown
 from .accumulator import FeatureAccumulator
 from .influence import (
+    Formula,
     feature_of,
     influence_variance,
     influence_variance_of_record,
@@ -72,7 +72,7 @@ class Objective(Described, abstract=True):
     what: ClassVar[str] = "objective"
     kinds: ClassVar[dict[str, type[Objective]]]
     #: ``feature(x, *arguments)``: the feature of a reward whose mean the formula takes; None: it takes the variance.
-    feature: ClassVar[Callable[..., Any] | None] = None
+    feature: ClassVar[Formula | None] = None
 
     #: A value of its regulariser, if it has one, for those in doubt.
     usual_L: ClassVar[str] = "a tenth of the smallest variance"
@@ -83,12 +83,12 @@ class Objective(Described, abstract=True):
     # What a subclass defines.
 
     @property
-    def formula(self) -> Callable[..., Any]:
+    def formula(self) -> Formula:
         """The value as a function of the mean, the variance or the mean of the feature, and :meth:`arguments`."""
         raise AssertionError(f"{type(self).__name__} does not define a formula")
 
     @property
-    def root(self) -> Callable[..., Any]:
+    def root(self) -> Formula:
         """The function of the formula's arguments that returns the root of the value, its derivatives with respect to
         the first two, both times sqrt(scale), and scale (see :mod:`sharpe_bandits.objectives.influence`).
 
@@ -101,7 +101,7 @@ class Objective(Described, abstract=True):
         return root
 
     #: The derivative of :meth:`from_root`, a plain function.
-    slope_from_root: ClassVar[Callable[..., Any]] = staticmethod(unit_slope)
+    slope_from_root: ClassVar[Formula] = staticmethod(unit_slope)
 
     @property
     def kinks(self) -> tuple[float, ...]:
@@ -154,27 +154,27 @@ class Objective(Described, abstract=True):
         return self.feature is not None or self.statistic is not None
 
     @property
-    def second(self) -> Callable[..., Any]:
+    def second(self) -> Formula:
         """What formulas take of an arm's record beside the mean."""
         return feature_of if self.has_feature else variance_of
 
     @property
-    def record_formula(self) -> Callable[..., Any]:
+    def record_formula(self) -> Formula:
         """The value as a function of an arm's record and :meth:`arguments`."""
         return value_of_record(self.formula, self.second)
 
     @property
-    def record_noise(self) -> Callable[..., Any]:
+    def record_noise(self) -> Formula:
         """The variance of the value's influence function, as a function of an arm's record and :meth:`arguments`."""
         return influence_variance_of_record(self.root, self.slope_from_root, self.has_feature)
 
     @property
-    def record_root(self) -> Callable[..., Any]:
+    def record_root(self) -> Formula:
         """The root of the value, as a function of an arm's record and :meth:`arguments`."""
         return root_of_record(self.root, self.second)
 
     @property
-    def record_root_noise(self) -> Callable[..., Any]:
+    def record_root_noise(self) -> Formula:
         """The variance of the root's influence function, as a function of an arm's record and :meth:`arguments`."""
         return influence_variance_of_record(self.root, unit_slope, self.has_feature)
 
@@ -184,7 +184,7 @@ class Objective(Described, abstract=True):
         return None
 
     @property
-    def spread_if_normal(self) -> Callable[..., Any]:
+    def spread_if_normal(self) -> Formula:
         """Covariance of feature and reward and variance of the feature, as a function of the mean and variance of
         normal rewards and :meth:`arguments`.
         """

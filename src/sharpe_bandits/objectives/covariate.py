@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, ClassVar
@@ -14,7 +13,7 @@ from ..errors import InvalidInputError, shown
 from ..play.covariate import CALLS, RELATIVE, adjusted_statistic
 from ..play.statistics import Statistic
 from .base import Objective, ObjectiveParameter, unit_slope
-from .influence import feature_mean, feature_root, influence_variance, named
+from .influence import Formula, feature_mean, feature_root, influence_variance, named
 from .ratios import Sharpe
 
 
@@ -23,7 +22,7 @@ def estimated_square(mean: Any, h: Any, *arguments: float) -> Any:
 
 
 @lru_cache
-def spread_of_root(root: Callable[..., Any]) -> Callable[..., Any]:
+def spread_of_root(root: Formula) -> Formula:
     """The variance of the root's influence for normal rewards, in the form of ``spread_if_normal``."""
 
     def spread(mean: float, variance: float, *arguments: float) -> tuple[float, float]:
@@ -78,7 +77,7 @@ class Adjusted(_WithCovariate):
         return self.objective.arguments()
 
     @property
-    def formula(self) -> Callable[..., Any]:
+    def formula(self) -> Formula:
         return feature_mean if self.objective.slope_from_root is unit_slope else estimated_square
 
     @property
@@ -87,7 +86,7 @@ class Adjusted(_WithCovariate):
         return statistic
 
     @property
-    def spread_if_normal(self) -> Callable[..., Any]:
+    def spread_if_normal(self) -> Formula:
         return spread_of_root(self.objective.root)
 
     @property
@@ -142,7 +141,7 @@ class InformationRatio(_WithCovariate):
         return RELATIVE
 
     @property
-    def spread_if_normal(self) -> Callable[..., Any]:
+    def spread_if_normal(self) -> Formula:
         return spread_of_root(information_root)
 
     @property

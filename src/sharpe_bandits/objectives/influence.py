@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+#: A plain function that kernels compile.
+Formula = Callable[..., Any]
 #: Step of a numerical derivative, relative to the scale of its argument.
 _STEP = 1e-5
 
@@ -35,7 +37,7 @@ def influence_variance(
     return (linear + by_second * by_second * (square - second * second)) / scale
 
 
-def named(function: Any, *parts: Callable[..., Any]) -> Callable[..., Any]:
+def named(function: Any, *parts: Formula) -> Formula:
     """Give a generated function a name of its own: compiled functions are distinguished by name."""
     name = "_".join([function.__name__, *(part.__qualname__ for part in parts)])
     function.__name__ = function.__qualname__ = re.sub(r"\W+", "_", name)
@@ -43,7 +45,7 @@ def named(function: Any, *parts: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @lru_cache
-def numeric_root(formula: Callable[..., Any]) -> Callable[..., Any]:
+def numeric_root(formula: Formula) -> Formula:
     """The root of an objective that is its own root: its value, and derivatives by central differences, but not below
     a variance of 0.
     """
@@ -80,7 +82,7 @@ def feature_root(mean: Any, feature: Any, *arguments: float) -> Any:
 
 
 @lru_cache
-def value_of_record(formula: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
+def value_of_record(formula: Formula, second: Formula) -> Formula:
     """A formula of two numbers as a function of an arm's record, which has the ``second`` one."""
 
     def of_record(arm: Any, *arguments: float) -> Any:
@@ -90,7 +92,7 @@ def value_of_record(formula: Callable[..., Any], second: Callable[..., Any]) -> 
 
 
 @lru_cache
-def root_of_record(root: Callable[..., Any], second: Callable[..., Any]) -> Callable[..., Any]:
+def root_of_record(root: Formula, second: Formula) -> Formula:
     """The root as a function of an arm's record."""
 
     def root_value(arm: Any, *arguments: float) -> Any:
@@ -101,9 +103,7 @@ def root_of_record(root: Callable[..., Any], second: Callable[..., Any]) -> Call
 
 
 @lru_cache
-def influence_variance_of_record(
-    root: Callable[..., Any], slope_from_root: Callable[..., Any], has_feature: bool
-) -> Callable[..., Any]:
+def influence_variance_of_record(root: Formula, slope_from_root: Formula, has_feature: bool) -> Formula:
     """W of the value, not of the root, as a function of an arm's record; 0 if its rewards have not varied."""
 
     def by_feature(arm: Any, biased: Any, by_mean: Any, by_second: Any, scale: Any) -> Any:
@@ -125,7 +125,7 @@ def influence_variance_of_record(
 
 
 @lru_cache
-def spread_if_normal(feature: Callable[..., Any]) -> Callable[..., Any]:
+def spread_if_normal(feature: Formula) -> Formula:
     """Covariance of feature and reward, and variance of the feature, for normal rewards, by Gauss-Hermite quadrature
     with three nodes. (For the feature (x - mean)^2 that is exact.)
     """

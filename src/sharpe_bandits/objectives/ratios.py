@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from .._support.described import InRewardUnits, RegulariserOrZero
 from .._support.validation import regulariser
 from .base import Objective
+from .influence import Formula
 
 #: Standard deviations count as at least this where a gradient divides by them, so that it is finite.
 SMALLEST = 1e-100
@@ -79,11 +79,11 @@ class RSSR(_SharpeFamily):
         return dataclasses.replace(self, signed=True) if losing else self
 
     @property
-    def formula(self) -> Callable[..., Any]:
+    def formula(self) -> Formula:
         return _signed_rssr if self.signed else _rssr
 
     @property
-    def root(self) -> Callable[..., Any]:
+    def root(self) -> Formula:
         return _root_signed_rssr if self.signed else _root_rssr
 
     def from_root(self, root: Any) -> Any:

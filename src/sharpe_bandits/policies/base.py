@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
@@ -16,6 +16,7 @@ from .._support.validation import check_keywords, is_whole, one_of
 from .._support.validation import whole as check_whole
 from ..errors import BudgetTooSmallError, InvalidInputError, shown
 from ..objectives import RSSR, MeanVariance, Objective
+from ..objectives.influence import Formula
 from ..play.elimination import drop_worst, share_equally
 from ..play.fixed_confidence import in_turn
 
@@ -197,7 +198,7 @@ class IndexPolicy(Policy, abstract=True):
     #: Functions that the formula calls, and replacements without branches, which are NaN where a branch is needed: the
     #: formula is then evaluated again. With them many runs are evaluated by vector instructions. NaN must reach the
     #: result of the formula.
-    branch_free: ClassVar[dict[Callable[..., Any], Callable[..., Any]]] = {}
+    branch_free: ClassVar[dict[Formula, Formula]] = {}
 
     pilot_fraction: Inside | None = field(default=None, kw_only=True)
     pilot_pulls: int | None = field(default=None, kw_only=True)
@@ -213,12 +214,12 @@ class IndexPolicy(Policy, abstract=True):
         super().__post_init__()
 
     @property
-    def formula(self) -> Callable[..., Any]:
+    def formula(self) -> Formula:
         """The index, a plain function of (arm, t, parameters by name)."""
         raise AssertionError(f"{type(self).__name__} does not define a formula")
 
     @property
-    def score(self) -> Callable[..., Any] | None:
+    def score(self) -> Formula | None:
         """A function like the formula, whose maximum over all arms the index can read as ``arm.lead``; None: unused."""
         return None
 
@@ -378,12 +379,12 @@ class FixedConfidencePolicy(Policy, abstract=True):
     pilot_pulls: Annotated[int, whole(2)] = field(default=32, kw_only=True)
 
     @property
-    def estimate(self) -> Callable[..., Any]:
+    def estimate(self) -> Formula:
         """The estimate that arms are compared by."""
         raise AssertionError(f"{type(self).__name__} does not define an estimate")
 
     @property
-    def noise(self) -> Callable[..., Any]:
+    def noise(self) -> Formula:
         """The variance of the influence function of the estimate."""
         raise AssertionError(f"{type(self).__name__} does not define noise")
 

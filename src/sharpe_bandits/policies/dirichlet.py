@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import field
 from functools import lru_cache
-from typing import Any
 
 from .._support.described import InRewardUnits, Regulariser
 from ..errors import InvalidInputError
 from ..objectives import RSSR, Objective
-from ..objectives.influence import named
+from ..objectives.influence import Formula, named
 from ..play.statistics import FIRSTS, ArmRecord
 from ..play.streams import log, normal, uniform
 from .base import IndexPolicy
@@ -19,7 +17,7 @@ from .scale_free import AnyObjective, has_zero_variance
 
 
 @lru_cache
-def redrawn_of(value: Callable[..., Any]) -> Callable[..., Any]:
+def redrawn_of(value: Formula) -> Formula:
     """The index of rho-NPTS without an anchor for the objective with this formula."""
 
     def redrawn(arm: ArmRecord, t: int, objective: tuple[float, ...]) -> float:
@@ -31,7 +29,7 @@ def redrawn_of(value: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @lru_cache
-def anchored_of(value: Callable[..., Any]) -> Callable[..., Any]:
+def anchored_of(value: Formula) -> Formula:
     """The index of rho-NPTS with an anchor: one more reward, of that value, among those that get weights."""
 
     def anchored(arm: ArmRecord, t: int, objective: tuple[float, ...], anchor: float) -> float:
@@ -108,9 +106,9 @@ class NPTS(AnyObjective):
             )
 
     @property
-    def formula(self) -> Callable[..., Any]:
+    def formula(self) -> Formula:
         return (redrawn_of if self.anchor is None else anchored_of)(self.objective.formula)
 
     @property
-    def score(self) -> Callable[..., Any] | None:
+    def score(self) -> Formula | None:
         return None

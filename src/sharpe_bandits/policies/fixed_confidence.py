@@ -1,16 +1,14 @@
 """Best-arm identification with fixed confidence: play until the best arm is identified."""
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 from ..errors import InvalidInputError
-from ..objectives.influence import named
+from ..objectives.influence import Formula, named
 from ..play.fixed_confidence import top_two
 from ..play.statistics import ArmRecord
 from .base import FixedConfidencePolicy
-from .scale_free import OnObjective, Root, has_zero_variance, root_of
+from .scale_free import OnObjective, has_zero_variance, root_and_noise
 
 #: After s pulls the relative error of a sample variance is about sqrt(kurtosis / s); W is inflated by this times its
 #: square.
@@ -18,15 +16,14 @@ _DOUBT = 4.0
 
 
 @lru_cache
-def estimate_and_noise(root: Root) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def estimate_and_noise(root: Formula, w_of: Formula) -> tuple[Formula, Formula]:
     """The estimate of an arm by the root of an objective, and its W, inflated while there are few pulls.
 
     W is infinite for an arm that has always paid the same if the objective has no bound for it.
     """
-    estimate_of, w_of = root
 
     def estimate(arm: ArmRecord, objective: tuple[float, ...], unseen: float) -> float:
-        h: float = estimate_of(arm, *objective)
+        h: float = root(arm, *objective)
         return h
 
     def noise(arm: ArmRecord, objective: tuple[float, ...], unseen: float) -> float:
@@ -36,7 +33,7 @@ def estimate_and_noise(root: Root) -> tuple[Callable[..., Any], Callable[..., An
         v = arm.variance
         return w * (1.0 + _DOUBT * (arm.fourth / v / v) / arm.pulls)
 
-    return named(estimate, root.estimate), named(noise, root.estimate)
+    return named(estimate, root), named(noise, root)
 
 
 class LUCB(OnObjective, FixedConfidencePolicy):
@@ -97,12 +94,12 @@ class LUCB(OnObjective, FixedConfidencePolicy):
             )
 
     @property
-    def estimate(self) -> Callable[..., Any]:
-        return estimate_and_noise(root_of(self.objective))[0]
+    def estimate(self) -> Formula:
+        return estimate_and_noise(*root_and_noise(self.objective))[0]
 
     @property
-    def noise(self) -> Callable[..., Any]:
-        return estimate_and_noise(root_of(self.objective))[1]
+    def noise(self) -> Formula:
+        return estimate_and_noise(*root_and_noise(self.objective))[1]
 
 
 class TopTwo(LUCB):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import field
 from functools import lru_cache
 from statistics import NormalDist
@@ -13,6 +12,7 @@ import numpy as np
 
 from .._support.described import Inside, whole
 from ..errors import InvalidInputError
+from ..objectives.influence import Formula
 from ..play.formulas import long_game
 from ..play.statistics import MAX_TABLE, ArmRecord
 from ..play.streams import log
@@ -118,5 +118,5 @@ class ModifiedGRAUCB(_GRA, OnRSSR):
             raise InvalidInputError('Modified-GRA-UCB has ddof=0 only with form="authors"; leave one of them out')
 
     @property
-    def formula(self) -> Callable[..., Any]:
+    def formula(self) -> Formula:
         return modified_printed if self.form == "printed" else modified_authors

@@ -18,15 +18,14 @@ any arm, and IMED takes it to be one standard deviation behind the best.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import field, replace
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar
 
 from .._support.described import InRewardUnits, Inside, Positive, whole
 from ..errors import InvalidInputError
 from ..objectives import RSSR, Objective, check_objective
-from ..objectives.influence import influence_variance, named
+from ..objectives.influence import Formula, influence_variance, named
 from ..objectives.ratios import RatioRegulariser
 from ..play.statistics import FEATURE, ROUNDING, ArmRecord, layout_for
 from ..play.streams import expm1, log, log1p, root_growth
@@ -49,23 +48,16 @@ def has_zero_variance(arm: ArmRecord) -> bool:
     return arm.variance <= ROUNDING * arm.mean * arm.mean
 
 
-class Root(NamedTuple):
+def root_and_noise(objective: Objective) -> tuple[Formula, Formula]:
     """The root h of an objective and the variance W of its influence function, as functions of an arm's record."""
-
-    estimate: Callable[..., Any]
-    noise: Callable[..., Any]
-
-
-def root_of(objective: Objective) -> Root:
-    """The functions for an objective."""
     if not objective.has_feature:
-        return Root(objective.record_root, influence_variance_of(objective.root))
+        return objective.record_root, influence_variance_of(objective.root)
     noise = influence_variance_by_feature(objective.root, objective.spread_if_normal, objective.needs_covariate)
-    return Root(objective.record_root, noise)
+    return objective.record_root, noise
 
 
 @lru_cache
-def influence_variance_of(root: Callable[..., Any]) -> Callable[..., Any]:
+def influence_variance_of(root: Formula) -> Formula:
     """W: the variance of the influence function of h, estimated and stabilised, for the objective with this root.
 
     ``unseen`` is the value of W for an arm with zero sample variance; if it is 0, W is computed from the variance
@@ -88,9 +80,7 @@ def influence_variance_of(root: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @lru_cache
-def influence_variance_by_feature(
-    root: Callable[..., Any], if_normal: Callable[..., Any], is_shrunk: bool
-) -> Callable[..., Any]:
+def influence_variance_by_feature(root: Formula, if_normal: Formula, is_shrunk: bool) -> Formula:
     """:func:`influence_variance_of` for an objective of the mean of a feature, whose covariance and variance are shrunk
     towards those for normal rewards, unless they are already.
     """
@@ -137,9 +127,8 @@ def effective_pulls(arm: ArmRecord) -> float:
 
 
 @lru_cache
-def upper_bound_of(root: Root, counted: Callable[..., Any]) -> Callable[..., Any]:
-    """The index of SF-UCB for the objective with this root; ``counted``: how pulls are counted."""
-    estimate, w_of = root
+def upper_bound_of(estimate: Formula, w_of: Formula, counted: Formula) -> Formula:
+    """The index of SF-UCB for the objective with this root and noise; ``counted``: how pulls are counted."""
 
     def upper_bound(arm: ArmRecord, t: int, objective: tuple[float, ...], unseen: float, c: float) -> float:
         # The distance whose divergence is c ln N; epsilon^2 is 2 ln N / s.
@@ -147,13 +136,12 @@ def upper_bound_of(root: Root, counted: Callable[..., Any]) -> Callable[..., Any
         grown = expm1(min(exponent, _LARGEST))
         return estimate(arm, *objective) + math.sqrt(w_of(arm, objective, unseen, arm.lead) * grown)
 
-    return named(upper_bound, root.estimate, counted)
+    return named(upper_bound, estimate, counted)
 
 
 @lru_cache
-def imed_of(root: Root) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The index of SF-IMED and its score for the objective with this root."""
-    estimate, w_of = root
+def imed_of(estimate: Formula, w_of: Formula) -> tuple[Formula, Formula]:
+    """The index of SF-IMED and its score for the objective with this root and noise."""
 
     def imed(arm: ArmRecord, t: int, objective: tuple[float, ...], unseen: float) -> float:
         behind = arm.lead - estimate(arm, *objective)
@@ -167,13 +155,12 @@ def imed_of(root: Root) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def score(arm: ArmRecord, t: int, objective: tuple[float, ...], unseen: float) -> float:
         return estimate(arm, *objective)
 
-    return named(imed, root.estimate), named(score, root.estimate)
+    return named(imed, estimate), named(score, estimate)
 
 
 @lru_cache
-def sampled_of(root: Root) -> Callable[..., Any]:
-    """The index of SF-TS for the objective with this root."""
-    estimate, w_of = root
+def sampled_of(estimate: Formula, w_of: Formula) -> Formula:
+    """The index of SF-TS for the objective with this root and noise."""
 
     def sampled(arm: ArmRecord, t: int, objective: tuple[float, ...], unseen: float, optimistic: float) -> float:
         z = arm.standard_normal
@@ -183,7 +170,7 @@ def sampled_of(root: Root) -> Callable[..., Any]:
         away = z * standard_error * root_growth(min(z * z * per_degree, _LARGEST))
         return estimate(arm, *objective) + (max(away, 0.0) if optimistic > 0.0 else away)
 
-    return named(sampled, root.estimate)
+    return named(sampled, estimate)
 
 
 class OnObjective(Policy, abstract=True):
@@ -232,7 +219,7 @@ class AnyObjective(OnObjective, IndexPolicy, abstract=True):
     least_pilot = 3
 
     @property
-    def score(self) -> Callable[..., Any] | None:
+    def score(self) -> Formula | None:
         return largest_variance
 
     def argument(self, name: str, horizon: int) -> Any:
@@ -272,8 +259,8 @@ class ScaleFreeUCB(AnyObjective):
     dependent: bool = False
 
     @property
-    def formula(self) -> Callable[..., Any]:
-        return upper_bound_of(root_of(self.objective), effective_pulls if self.dependent else all_pulls)
+    def formula(self) -> Formula:
+        return upper_bound_of(*root_and_noise(self.objective), effective_pulls if self.dependent else all_pulls)
 
 
 class _Forgetting(ScaleFreeUCB):
@@ -372,12 +359,12 @@ class ScaleFreeIMED(AnyObjective):
     citation = "Honda & Takemura, IMED, 2015, with the delta-method divergence of the signed root of RSSR"
 
     @property
-    def formula(self) -> Callable[..., Any]:
-        return imed_of(root_of(self.objective))[0]
+    def formula(self) -> Formula:
+        return imed_of(*root_and_noise(self.objective))[0]
 
     @property
-    def score(self) -> Callable[..., Any]:
-        return imed_of(root_of(self.objective))[1]
+    def score(self) -> Formula:
+        return imed_of(*root_and_noise(self.objective))[1]
 
 
 class ScaleFreeTS(AnyObjective):
@@ -403,5 +390,5 @@ class ScaleFreeTS(AnyObjective):
     optimistic: bool = False
 
     @property
-    def formula(self) -> Callable[..., Any]:
-        return sampled_of(root_of(self.objective))
+    def formula(self) -> Formula:
+        return sampled_of(*root_and_noise(self.objective))

@@ -7,11 +7,11 @@ published updates a += 1/2, b += (s/(s+1)) (x - X)^2 / 2 add up, and N(X, 1/s) f
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from .._support.described import Positive, Regulariser
 from ..objectives import Mean, MeanVariance, Objective, SharpeLike, Variance
+from ..objectives.influence import Formula
 from ..play.statistics import ArmRecord
 from ..play.streams import BESIDE_GAMMA, gamma, gamma_branch_free, log, normal, uniform
 from .base import PAPER, IndexPolicy, OnMeanVariance, OnRSSR
@@ -123,7 +123,7 @@ class ModifiedMVTS(_DrawsVariance, OnRSSR):
     form: Literal["printed", "repaired", "authors"] = "printed"
 
     @property
-    def formula(self) -> Callable[..., Any]:
+    def formula(self) -> Formula:
         return {"printed": modified_printed, "repaired": modified_repaired, "authors": modified_authors}[self.form]
 
 

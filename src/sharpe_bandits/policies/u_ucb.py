@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from .._support.described import InRewardUnits, Positive, whole
 from ..errors import InvalidInputError
 from ..objectives import RSSR, Objective
+from ..objectives.influence import Formula
 from ..play.statistics import ArmRecord
 from .base import IndexPolicy
 from .ucb_sharpe import variance_by
@@ -98,7 +98,7 @@ class UUCB(IndexPolicy):
         return RSSR(self.epsilon0, self.risk_free, signed=True)
 
     @property
-    def formula(self) -> Callable[..., Any]:
+    def formula(self) -> Formula:
         return usual if self.sign == "plus" and self.ddof and self.q == 2.0 else other
 
     def argument(self, name: str, horizon: int) -> Any:
