@@ -18,7 +18,7 @@ any arm, and IMED takes it to be one standard deviation behind the best.
 from __future__ import annotations
 
 import math
-from dataclasses import field, replace
+from dataclasses import field
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
@@ -181,20 +181,17 @@ class OnObjective(Policy, abstract=True):
     objective: Objective = field(default=None, kw_only=True)  # type: ignore[assignment]  # made of L
 
     def check(self) -> None:
-        kind, L, risk_free = type(self).__name__, self.L, self.risk_free
-        objective: Objective | None = self.objective
-        if getattr(objective, "made_of_L", False):  # that of a policy: a copy with other parameters is made
-            objective = None if L is not None else replace(self.objective)
-        if objective is None:
-            if L is None:
-                raise InvalidInputError(
-                    f"L must be a finite number above 0, got None; {self.title} needs the regulariser L of RSSR, or "
-                    f"another objective: {kind}(L=0.1) or {kind}(objective=sb.Sharpe(L=0.1))"
-                )
+        kind, L, risk_free, objective = type(self).__name__, self.L, self.risk_free, self.objective
+        if L is not None and (objective is None or hasattr(objective, "made_of_L")):  # the policy may be a copy
             objective = RSSR(L, risk_free, signed=True)
             object.__setattr__(objective, "made_of_L", True)
-            self._set(L=objective.L, risk_free=objective.risk_free, objective=objective)
+            self._set(objective=objective)
             return
+        if objective is None:
+            raise InvalidInputError(
+                f"L must be a finite number above 0, got None; {self.title} needs the regulariser L of RSSR, or "
+                f"another objective: {kind}(L=0.1) or {kind}(objective=sb.Sharpe(L=0.1))"
+            )
         if getattr(check_objective(objective), "L", 1.0) == 0.0:
             raise InvalidInputError(
                 f"{self.title} needs L above 0, got {objective!r}: the ratio of an arm whose rewards have not varied "
@@ -205,12 +202,10 @@ class OnObjective(Policy, abstract=True):
                 f"{self.title} takes L and risk_free from its objective; give L={L!r}, risk_free={risk_free!r} there, "
                 "as in objective=sb.RSSR(L=0.1, risk_free=0.01, signed=True)"
             )
-        self._set(objective=objective)
 
     def parameter(self, name: str) -> Any:
         """A parameter as it was given: no objective, if the policy made its own of L."""
-        value = super().parameter(name)
-        return None if getattr(value, "made_of_L", False) else value
+        return None if name == "objective" and self.L is not None else super().parameter(name)
 
 
 class AnyObjective(OnObjective, IndexPolicy, abstract=True):
