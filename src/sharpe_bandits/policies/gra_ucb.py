@@ -69,11 +69,13 @@ def chi2_table(alpha: float, size: int) -> np.ndarray:
 
 
 class _GRA(IndexPolicy):
+    alpha: Inside = 0.05
+
     def argument(self, name: str, horizon: int) -> Any:
         if name == "chi2":
-            return chi2_table(self.alpha, min(horizon, MAX_TABLE))  # type: ignore[attr-defined]
+            return chi2_table(self.alpha, min(horizon, MAX_TABLE))
         if name == "far":
-            return expansion(self.alpha)  # type: ignore[attr-defined]
+            return expansion(self.alpha)
         return super().argument(name, horizon)
 
 
@@ -85,8 +87,6 @@ class GRAUCB(_GRA, OnMeanVariance):
 
     title = "GRA-UCB"
     citation = f"Liu, Derakhshani, Lambotharan & van der Schaar, 2020; {PAPER}, eq. 2"
-
-    alpha: Inside = 0.05
 
     @staticmethod
     def formula(arm: ArmRecord, t: int, rho: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
@@ -109,7 +109,6 @@ class ModifiedGRAUCB(_GRA, OnRSSR):
     title = "Modified-GRA-UCB"
     citation = f"{PAPER}, eq. 3"
 
-    alpha: Inside = 0.05
     form: Literal["printed", "authors"] = "printed"
     ddof: Annotated[int, whole(0, 1)] = field(default=1, kw_only=True)
 
