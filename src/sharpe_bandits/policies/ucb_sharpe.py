@@ -25,23 +25,6 @@ def variance_by(arm: ArmRecord, ddof: float) -> float:
     return arm.variance if ddof > 0.0 else arm.variance * (arm.pulls - 1.0) / arm.pulls
 
 
-def rssr(arm: ArmRecord, d: float, risk_free: float) -> float:
-    """The index of UCB-RSSR as printed, for the denominator D."""
-    e = arm.epsilon
-    room = d - 3.0 * e
-    excess = arm.mean - risk_free
-    square = arm.second_moment - risk_free * (2.0 * arm.mean - risk_free)
-    return (excess * excess * room + (d + square + 2.0 * e) * e) / (d * room)
-
-
-def sr_like(arm: ArmRecord, d: float, risk_free: float) -> float:
-    """The index of UCB-SR-like as in its theorem, for the denominator D."""
-    e = arm.epsilon
-    room = d - 3.0 * e
-    excess = arm.mean - risk_free
-    return (excess * room + (d + excess + 2.0 * e) * e) / (d * room)
-
-
 class _UCBSharpe(IndexPolicy):
     L: Regulariser
     risk_free: InRewardUnits = 0.0
@@ -107,8 +90,13 @@ class UCBRSSR(_UCBSharpe):
 
     @staticmethod
     def formula(arm: ArmRecord, t: int, L: float, risk_free: float, ddof: float, printed: float) -> float:
-        d = L + variance_by(arm, ddof)
-        return rssr(arm, d, risk_free) if printed > 0.0 or d > 3.0 * arm.epsilon else math.inf
+        e, d = arm.epsilon, L + variance_by(arm, ddof)
+        if printed == 0.0 and d <= 3.0 * e:
+            return math.inf
+        room = d - 3.0 * e
+        excess = arm.mean - risk_free
+        square = arm.second_moment - risk_free * (2.0 * arm.mean - risk_free)
+        return (excess * excess * room + (d + square + 2.0 * e) * e) / (d * room)
 
 
 class UCBSRLike(_UCBSharpe):
@@ -135,12 +123,13 @@ class UCBSRLike(_UCBSharpe):
 
     @staticmethod
     def formula(arm: ArmRecord, t: int, L: float, risk_free: float, equation: float, printed: float) -> float:
-        d = L + arm.variance
-        if (equation > 0.0 and arm.variance <= 0.0) or (printed == 0.0 and d <= 3.0 * arm.epsilon):
+        e, d = arm.epsilon, L + arm.variance
+        if (equation > 0.0 and arm.variance <= 0.0) or (printed == 0.0 and d <= 3.0 * e):
             return math.inf
-        index = sr_like(arm, d, risk_free)
+        room = d - 3.0 * e
+        excess = arm.mean - risk_free
+        index = (excess * room + (d + excess + 2.0 * e) * e) / (d * room)
         if equation > 0.0:  # the first term is divided by V instead of D
-            excess = arm.mean - risk_free
             index += excess / arm.variance - excess / d
         return index
 
