@@ -7,7 +7,7 @@ import scipy.stats
 import sharpe_bandits as sb
 from sharpe_bandits.play.statistics import ArmRecord
 from sharpe_bandits.play.streams import fold
-from sharpe_bandits.policies.dirichlet import anchored_of
+from sharpe_bandits.policies.dirichlet import redrawn_of
 
 REWARDS = np.array([0.1, 0.25, 0.3, 0.7])
 DRAWS = 4000
@@ -22,7 +22,7 @@ def weighted(values, weights):
 def test_the_anchor_is_a_reward_like_the_others(anchor):
     """The index has the distribution of the objective under flat Dirichlet weights on rewards and anchor together."""
     goal = sb.MeanVariance(0.5)
-    index, s = anchored_of(goal.formula), len(REWARDS)
+    index, s = redrawn_of(goal.formula), len(REWARDS)
     generator = np.random.default_rng(2)
     ours = []
     for i, weights in enumerate(generator.dirichlet(np.ones(s), DRAWS)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import field
 from functools import lru_cache
+from typing import Any
 
 from .._support.described import InRewardUnits, Regulariser
 from ..errors import InvalidInputError
@@ -18,30 +19,20 @@ from .scale_free import AnyObjective, has_zero_variance
 
 @lru_cache
 def redrawn_of(value: Formula) -> Formula:
-    """The index of rho-NPTS without an anchor for the objective with this formula."""
+    """The index of rho-NPTS for the objective with this formula."""
 
-    def redrawn(arm: ArmRecord, t: int, objective: tuple[float, ...]) -> float:
+    def redrawn(arm: ArmRecord, t: int, objective: tuple[float, ...], anchor: float) -> float:
         # The plain variance of the reweighted rewards: drawn_variance is scaled to be unbiased.
-        plain = arm.drawn_variance * (arm.pulls - 1.0) / (arm.pulls + 1.0)
-        return value(arm.drawn_mean, plain, *objective)
+        mean, plain = arm.drawn_mean, arm.drawn_variance * (arm.pulls - 1.0) / (arm.pulls + 1.0)
+        if not math.isnan(anchor):  # one more reward, of that value, among those that get weights
+            # A weight of the flat Dirichlet distribution on s + 1 points is Beta(1, s), independent of how the others
+            # share the rest. Numbers 0 to FIRSTS - 1 of the stream are taken by those.
+            weight = 1.0 - math.exp(log(uniform(arm.key, FIRSTS)) / arm.pulls)
+            away = anchor - mean
+            mean, plain = mean + weight * away, (1.0 - weight) * (plain + weight * away * away)
+        return value(mean, plain, *objective)
 
     return named(redrawn, value)
-
-
-@lru_cache
-def anchored_of(value: Formula) -> Formula:
-    """The index of rho-NPTS with an anchor: one more reward, of that value, among those that get weights."""
-
-    def anchored(arm: ArmRecord, t: int, objective: tuple[float, ...], anchor: float) -> float:
-        plain = arm.drawn_variance * (arm.pulls - 1.0) / (arm.pulls + 1.0)
-        # A weight of the flat Dirichlet distribution on s + 1 points is Beta(1, s), independent of how the others
-        # share the rest. Numbers 0 to FIRSTS - 1 of the stream are taken by those.
-        weight = 1.0 - math.exp(log(uniform(arm.key, FIRSTS)) / arm.pulls)
-        away = anchor - arm.drawn_mean
-        mean = arm.drawn_mean + weight * away
-        return value(mean, (1.0 - weight) * (plain + weight * away * away), *objective)
-
-    return named(anchored, value)
 
 
 class ScaleFreeNPTS(IndexPolicy):
@@ -107,7 +98,10 @@ class NPTS(AnyObjective):
 
     @property
     def formula(self) -> Formula:
-        return (redrawn_of if self.anchor is None else anchored_of)(self.objective.formula)
+        return redrawn_of(self.objective.formula)
+
+    def argument(self, name: str, horizon: int) -> Any:
+        return math.nan if name == "anchor" and self.anchor is None else super().argument(name, horizon)
 
     @property
     def score(self) -> Formula | None:
