@@ -70,7 +70,6 @@ def test_the_width_as_printed_starves_an_arm_that_the_infinite_rule_plays():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: sb.policies.UUCB(epsilon0=1.0, sign="minus", ddof=0),
         lambda: sb.policies.UUCB(epsilon0=1.0, sign="less"),
         lambda: sb.policies.UUCB(epsilon0=1.0, sign="minus", undefined="nan"),
         lambda: sb.policies.ModifiedGRAUCB(L=1.0, ddof=0),

@@ -7,7 +7,6 @@ from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from .._support.described import InRewardUnits, Positive, whole
-from ..errors import InvalidInputError
 from ..objectives import RSSR, Objective
 from ..objectives.influence import Formula
 from ..play.statistics import ArmRecord
@@ -67,7 +66,7 @@ class UUCB(IndexPolicy):
         with "minus", the index where :math:`\bar V \ge \epsilon_0`: "infinite" (the least played such arm is
         played), from the "absolute" value of the difference, or minus infinity ("barred")
     ddof : int, optional
-        1 for the unbiased variance, 0 for the one that divides by s, as in the released code (with "plus" only)
+        1 for the unbiased variance, 0 for the one that divides by s, as in the released code
     """
 
     title = "U-UCB"
@@ -81,12 +80,6 @@ class UUCB(IndexPolicy):
     sign: Literal["plus", "minus"] = field(default="plus", kw_only=True)
     undefined: Literal["infinite", "absolute", "barred"] = field(default="infinite", kw_only=True)
     ddof: Annotated[int, whole(0, 1)] = field(default=1, kw_only=True)
-
-    def check(self) -> None:
-        if self.sign == "minus" and self.ddof == 0:
-            raise InvalidInputError(
-                'U-UCB has ddof=0 only with sign="plus", as the released code; leave one of them out'
-            )
 
     @property
     def b(self) -> float:
