@@ -146,6 +146,14 @@ def test_cvar_live_is_cvar_simulated(tmp_path):
     assert agent.recommend() == run.recommended == 1
 
 
+def test_merged_statistics_are_those_of_all_rewards():
+    x = np.random.default_rng(6).gamma(2.0, 1.0, (50, 3))
+    for objective in (sb.Sortino(L=0.1, target=1.5), LogGrowth()):
+        merged = objective.statistics(x[:1]).merge(objective.statistics(x[1:20])).merge(objective.statistics(x[20:]))
+        for ours, theirs in zip(merged, objective.statistics(x), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-10)
+
+
 def loss(x, floor):
     return 1.0 * (x < floor)
 

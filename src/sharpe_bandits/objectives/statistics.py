@@ -1,4 +1,4 @@
-"""What is known of an arm's rewards: a named record of statistics."""
+"""What is known of an arm's rewards: a named record of statistics, with a merge."""
 
 from __future__ import annotations
 
@@ -46,6 +46,33 @@ class Statistics(NamedTuple):
     def at(self, index: Any) -> Statistics:
         """The statistics of some arms: each array at this index."""
         return Statistics(*(values if np.ndim(values) == 0 else np.asarray(values)[index] for values in self))
+
+    def merge(self, other: Statistics) -> Statistics:
+        """The statistics of both sets of rewards together (Chan, Golub & LeVeque, 1983; Pébay, 2008).
+
+        A feature that depends on the sample, as that of CVaR does, has no merge: its statistics are NaN.
+
+        Examples
+        --------
+        >>> from sharpe_bandits.objectives import Mean
+        >>> both = Mean().statistics([1.0, 2.0]).merge(Mean().statistics([3.0]))
+        >>> float(both.mean), float(both.variance), float(both.pulls)
+        (2.0, 1.0, 3.0)
+        """
+        (na, a, va, ta, fa, ya, sa, ca), (nb, b, vb, tb, fb, yb, sb, cb) = self, other
+        n = na + nb
+        p, q, d = na / n, nb / n, b - a
+        va, vb = (np.where(count > 1, v * (count - 1) / count, 0.0) for count, v in ((na, va), (nb, vb)))
+        variance = p * va + q * vb + p * q * d * d
+        third = p * ta + q * tb + 3 * p * q * d * (vb - va) + p * q * (p - q) * d**3
+        fourth = (
+            p * fa + q * fb + 4 * p * q * d * (tb - ta) + 6 * p * q * d**2 * (q * va + p * vb)
+            + p * q * (p * p - p * q + q * q) * d**4
+        )  # fmt: skip
+        return Statistics(
+            n, a + q * d, variance * n / (n - 1), third, fourth, p * ya + q * yb, p * sa + q * sb,
+            p * ca + q * cb + p * q * d * (yb - ya),
+        )  # fmt: skip
 
 
 def moments_of(x: np.ndarray) -> Statistics:
