@@ -23,6 +23,7 @@ def told(agent, arms, *, rounds=60):
 
 def test_estimates_are_those_of_a_regression():
     agent = told(POLICY.agent(3), [0, 1, 2, 1])
+    plain = told(sb.ScaleFreeUCB(objective=Adjusted(sb.Mean())).agent(3), [0, 1, 2, 1])  # which has no parameters
     arms = np.resize([0, 1, 2, 1], 60)
     market = MARKET[:60]
     for arm in range(3):
@@ -32,6 +33,7 @@ def test_estimates_are_those_of_a_regression():
         variance = rss / (len(x) - 2) + beta**2 * market.var()
         root = mean / np.sqrt(BASE.L + variance)
         assert agent.values()[arm] == pytest.approx(root * abs(root), rel=1e-9)
+        assert plain.values()[arm] == pytest.approx(mean, rel=1e-9)
 
 
 def test_its_error_is_that_of_repeated_samples():

@@ -43,8 +43,9 @@ def update_sums(kept, i, at, k, pulls, x, d, z, objective):
     """Add a reward x = anchor + d and the covariate z of its round to the sums of its arm and of all rounds."""
     if kept[0, at + COUNT, k] == 0.0:
         kept[0, at + Z0, k], kept[0, at + X0, k] = z, x
-        for j in range(len(objective)):
-            kept[0, at + GOAL + j, k] = objective[j]
+        parameters = (*objective, 0.0)  # Numba cannot loop over an empty tuple
+        for j in range(len(parameters)):
+            kept[0, at + GOAL + j, k] = parameters[j]
     dz, dx = z - kept[0, at + Z0, k], x - kept[0, at + X0, k]
     kept[0, at + COUNT, k] += 1.0
     kept[0, at + Z, k] += dz
