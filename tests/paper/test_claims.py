@@ -10,12 +10,13 @@ import scipy.stats
 
 import sharpe_bandits as sb
 from sharpe_bandits.experiments import verdicts as scorecard
-from sharpe_bandits.experiments.verdicts import EXPERIMENTS, OTHERS, THEORY, Evidence, UnderReading, Verdict, together
+from sharpe_bandits.experiments.verdicts import SOURCES, Evidence, UnderReading, Verdict, together
 from sharpe_bandits.paper.claims import below_zero, compare, find, judge
 from sharpe_bandits.results.metrics import Estimate
 from tests import synthetic
 from tests.synthetic import case, finished, panel, wrong_plays
 
+EXPERIMENTS, THEORY, OTHERS, _ = SOURCES.values()
 A, B = sb.policies.UCB1(name="A"), sb.policies.UCB1(name="B")
 
 

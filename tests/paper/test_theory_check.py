@@ -9,7 +9,6 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits import theory
 from sharpe_bandits.experiments.panel import PanelResult
-from sharpe_bandits.experiments.verdicts import THEORY
 from sharpe_bandits.paper import theory_check
 from sharpe_bandits.paper.panels import panel as of_paper
 from sharpe_bandits.simulation.api import checkpoint_times
@@ -184,7 +183,7 @@ def test_bounds_that_say_nothing_are_vacuous_and_say_from_where_on_they_would():
     verdict = found(done, "bound")
     assert verdict.verdict == "vacuous"
     assert f"{theory.informative_budget(policy, bandit):,}" in verdict.why
-    assert verdict.source == THEORY
+    assert verdict.source == "the paper's theory"
 
 
 def test_that_the_bounds_show_who_is_ahead_is_vacuous():

@@ -93,7 +93,7 @@ def test_the_answer_comes_first(root, claims):
     verdicts = [Verdict.from_dict(claim) for claim in claims]
     answer = by_id(root, "answer").words()
     assert scorecard.conclusion(verdicts)[0] in answer
-    for statement in scorecard.of_the_paper(verdicts):
+    for statement in (s for own in scorecard.statements(verdicts).values() for s in own):
         assert (statement.text in answer) == statement.important
 
 

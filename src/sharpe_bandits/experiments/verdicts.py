@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -18,17 +18,19 @@ from ..theory.bound import Judgement
 
 #: Confidence level of the intervals by which claims are judged.
 CONFIDENCE = 0.99
-HOLDS: Final = "holds"
-FAILS: Final = "fails"
-UNDECIDED: Final = "undecided"
-#: The verdict on bounds that say nothing: probabilities of 1 or more.
-VACUOUS: Final = "vacuous"
+#: The verdict on a claim; on bounds that say nothing, which are probabilities of 1 or more: vacuous.
 Word = Judgement | Literal["vacuous"]
 #: Whose claim it is.
 Source = Literal["the paper's experiments", "the paper's theory", "other papers", "ours"]
-SOURCES: tuple[Source, ...] = get_args(Source)
-EXPERIMENTS, THEORY, OTHERS, OURS = SOURCES
-_PREDICATES = {HOLDS: "holds", FAILS: "fails", UNDECIDED: "is undecided", VACUOUS: "is vacuous"}
+SOURCES: dict[str, Source] = dict(zip(("experiments", "theory", "others", "ours"), get_args(Source), strict=True))
+#: Verdicts on a statement, which may hold in some settings only, in words: singular and plural.
+WORDS = {
+    "holds": ("holds", "hold"),
+    "partly": ("holds in part", "hold in part"),
+    "fails": ("fails", "fail"),
+    "undecided": ("needs more runs", "need more runs"),
+    "vacuous": ("says nothing", "say nothing"),
+}
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Verdict:
     verdict: Word
     evidence: tuple[Evidence, ...] = ()  # the comparisons that decide; none if it is exact
     why: str = ""  # why it fails
-    source: Source = EXPERIMENTS
+    source: Source = "the paper's experiments"
     readings: tuple[UnderReading, ...] = ()  # verdicts under the other readings of the text that concern it
     statement: str = ""  # what it says in general: the same for all panels that test it
     important: bool = False  # whether summaries name the statement
@@ -81,12 +83,13 @@ class Verdict:
         for other in self.readings:
             if other.verdict != self.verdict:
                 names.setdefault(other.verdict, []).append(other.reading)
-        return "; ".join(f"{_PREDICATES[word]} with {' / '.join(names[word])}" for word in _PREDICATES if word in names)
+        predicates = {"undecided": "is undecided", "vacuous": "is vacuous"}
+        return "; ".join(f"{predicates.get(w, w)} with {' / '.join(names[w])}" for w in WORDS if w in names)
 
     @property
     def decisive(self) -> Evidence | None:
         """The decisive comparison: the one that supports the claim least."""
-        order = (HOLDS, UNDECIDED, FAILS)
+        order = ("holds", "undecided", "fails")
         return max(self.evidence, key=lambda e: (order.index(e.verdict), e.standardised), default=None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,37 +99,23 @@ class Verdict:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Verdict:
         """The verdict that :meth:`to_dict` wrote."""
-        fields = {name: value for name, value in data.items() if name not in ("dependence", "confidence")}
         unknown = {"low": -math.inf, "high": math.inf}
 
         def numbers(table: dict[str, Any]) -> dict[str, Any]:
             return {key: unknown.get(key, math.nan) if value is None else value for key, value in table.items()}
 
         def evidence(table: dict[str, Any]) -> tuple[Evidence, ...]:
-            listed = (numbers(one) for one in table["evidence"])
-            return tuple(Evidence(**{**one, "difference": Estimate(**numbers(one["difference"]))}) for one in listed)
+            differences = ((one, Estimate(**numbers(one["difference"]))) for one in table["evidence"])
+            return tuple(Evidence(**{**numbers(one), "difference": difference}) for one, difference in differences)
 
+        fields = {name: value for name, value in data.items() if name not in ("dependence", "confidence")}
         readings = tuple(UnderReading(**{**other, "evidence": evidence(other)}) for other in fields["readings"])
         return cls(**{**fields, "evidence": evidence(fields), "readings": readings})
 
 
 def together(verdicts: list[Judgement]) -> Judgement:
     """A claim holds if all its parts hold, and fails if any of them fails."""
-    if FAILS in verdicts:
-        return FAILS
-    return UNDECIDED if UNDECIDED in verdicts else HOLDS
-
-
-#: The verdict on a statement that holds in some settings and fails in others.
-PARTLY = "partly"
-#: What stands before a statement, and how many there are of a kind, in words: singular and plural.
-WORDS = {
-    HOLDS: ("Holds", "holds", "hold"),
-    PARTLY: ("Holds in part", "holds in part", "hold in part"),
-    FAILS: ("Fails", "fails", "fail"),
-    UNDECIDED: ("Needs more runs", "needs more runs", "need more runs"),
-    VACUOUS: ("Says nothing", "says nothing", "say nothing"),
-}
+    return "fails" if "fails" in verdicts else "undecided" if "undecided" in verdicts else "holds"
 
 
 @dataclass(frozen=True)
@@ -141,22 +130,22 @@ class Statement:
     def verdict(self) -> str:
         """Holds or fails in all settings that decide, partly, undecided, or vacuous in all settings."""
         words = {verdict.verdict for verdict in self.verdicts}
-        if words == {VACUOUS}:
-            return VACUOUS
-        if {HOLDS, FAILS} <= words:
-            return PARTLY
-        return FAILS if FAILS in words else UNDECIDED if UNDECIDED in words else HOLDS
+        if words == {"vacuous"}:
+            return "vacuous"
+        if {"holds", "fails"} <= words:
+            return "partly"
+        return together([word for word in words if word != "vacuous"])
 
     @property
     def prefix(self) -> str:
-        return WORDS[self.verdict][0]
+        return WORDS[self.verdict][0].capitalize()
 
     @property
     def count(self) -> str:
         """In how many settings it holds, or fails: ``Fails in 9 of 14``."""
-        word = {PARTLY: HOLDS}.get(self.verdict, self.verdict)
+        word = "holds" if self.verdict == "partly" else self.verdict
         number = sum(verdict.verdict == word for verdict in self.verdicts)
-        text = WORDS[word][0]
+        text = WORDS[word][0].capitalize()
         return text if number == len(self.verdicts) else f"{text} in {number} of {len(self.verdicts)}"
 
     @property
@@ -174,9 +163,8 @@ class Statement:
         """The settings as text: ``holds in R1; fails in R2 (paper)``."""
         if len(self.settings) == 1:
             return next(iter(self.settings.values()))
-        return "; ".join(
-            f"{word if word != VACUOUS else 'says nothing'} in {where}" for word, where in self.settings.items()
-        )
+        words = {"vacuous": "says nothing"}
+        return "; ".join(f"{words.get(word, word)} in {where}" for word, where in self.settings.items())
 
     @property
     def dependent(self) -> list[Verdict]:
@@ -185,7 +173,7 @@ class Statement:
     @property
     def certainty(self) -> str:
         """How sure the least certain of the decided verdicts is."""
-        decided = [v.decisive for v in self.verdicts if v.verdict in (HOLDS, FAILS)]
+        decided = [v.decisive for v in self.verdicts if v.verdict in ("holds", "fails")]
         measured = [abs(e.standardised) for e in decided if e is not None and e.difference.se > 0]
         if not measured:
             return "exact" if decided and not any(decided) else "–"
@@ -219,22 +207,17 @@ def statements(verdicts: Iterable[Verdict]) -> dict[Source, list[Statement]]:
     for verdict in verdicts:
         by_text.setdefault((verdict.source, verdict.statement or verdict.says), []).append(verdict)
     every = [Statement(source, text, tuple(own)) for (source, text), own in by_text.items()]
-    grouped = {source: [s for s in every if s.source == source] for source in SOURCES}
+    grouped = {source: [s for s in every if s.source == source] for source in SOURCES.values()}
     return {source: stated for source, stated in grouped.items() if stated}
-
-
-def of_the_paper(verdicts: Iterable[Verdict]) -> list[Statement]:
-    """The statements of the paper, about its experiments and in its theory."""
-    by_source = statements(verdicts)
-    return [*by_source.get(EXPERIMENTS, []), *by_source.get(THEORY, [])]
 
 
 def conclusion(verdicts: list[Verdict]) -> list[str]:
     """The answer in a few lines: how many statements of the paper hold, and the most important ones."""
-    of_paper = of_the_paper(verdicts)
-    stated = of_paper or [s for own in statements(verdicts).values() for s in own]
+    every = [s for own in statements(verdicts).values() for s in own]
+    of_paper = [s for s in every if s.source.startswith("the paper")]
+    stated = of_paper or every
     counts = {word: sum(s.verdict == word for s in stated) for word in WORDS}
-    parts = ", ".join(f"{count} {WORDS[word][1 if count == 1 else 2]}" for word, count in counts.items() if count)
+    parts = ", ".join(f"{count} {WORDS[word][count > 1]}" for word, count in counts.items() if count)
     depend = sum(bool(s.dependent) for s in stated)
     reading = f"; {depend} depend{'s' if depend == 1 else ''} on how the text is read" if depend else ""
     total = f"{len(stated)} statement{'s' if len(stated) > 1 else ''}{' of the paper' if of_paper else ''}"

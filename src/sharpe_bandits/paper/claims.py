@@ -12,22 +12,7 @@ import numpy as np
 
 from ..errors import InvalidInputError, unknown
 from ..experiments.panel import AsPlotted, Claim, PanelResult
-from ..experiments.verdicts import (
-    CONFIDENCE,
-    EXPERIMENTS,
-    FAILS,
-    HOLDS,
-    OTHERS,
-    OURS,
-    THEORY,
-    UNDECIDED,
-    Evidence,
-    Source,
-    UnderReading,
-    Verdict,
-    Word,
-    together,
-)
+from ..experiments.verdicts import CONFIDENCE, SOURCES, Evidence, UnderReading, Verdict, Word, together
 from ..objectives import Objective
 from ..results.metrics import Estimate, mean_of
 from ..results.policy_result import Compared, PolicyResult
@@ -38,7 +23,6 @@ from .panels import statements
 #: The metric that the released code plots as regret.
 AS_PLOTTED: Final[AsPlotted] = "regret as plotted"
 
-_SOURCES: dict[str, Source] = {"experiments": EXPERIMENTS, "theory": THEORY, "others": OTHERS, "ours": OURS}
 _SIDE = re.compile(r"^\s*(?:(?P<factor>[\d.]+)\s*\*\s*)?(?P<policy>[^@]+?)\s*@\s*(?P<case>[^@]+?)\s*$")
 
 
@@ -77,7 +61,7 @@ def verdict_on(
 ) -> Verdict:
     """The verdict on a statement (by its name, in ``statements.toml``) in the setting of a panel."""
     facts = statements().get(statement, {})
-    source = _SOURCES[facts.get("source", "theory" if ":" in statement else "experiments")]
+    source = SOURCES[facts.get("source", "theory" if ":" in statement else "experiments")]
     general = (facts.get("text", ""), facts.get("important", False))
     return Verdict(id, result.panel.id, result.panel.profile, says, word, tuple(evidence), why, source, (), *general)
 
@@ -91,8 +75,8 @@ def _judge(claim: Claim, result: PanelResult) -> Verdict:
 def below_zero(difference: Estimate) -> Judgement:
     """The verdict on "this difference is below zero"."""
     if difference.high < 0:
-        return HOLDS
-    return FAILS if difference.low > 0 else UNDECIDED
+        return "holds"
+    return "fails" if difference.low > 0 else "undecided"
 
 
 def compare(check: str, result: PanelResult, metric: Compared | AsPlotted | None = None) -> Evidence:

@@ -16,17 +16,7 @@ from ..arms.base import Arm
 from ..arms.uniform import Uniform
 from ..experiments.description import Case
 from ..experiments.panel import PROMISED, PROMISED_RATE, PanelResult
-from ..experiments.verdicts import (
-    CONFIDENCE,
-    FAILS,
-    HOLDS,
-    UNDECIDED,
-    VACUOUS,
-    Evidence,
-    Verdict,
-    Word,
-    together,
-)
+from ..experiments.verdicts import CONFIDENCE, Evidence, Verdict, Word, together
 from ..objectives import Sharpe, Variance, gaps_of
 from ..policies.elimination import SHVV
 from ..policies.ucb_sharpe import UCBRSSR
@@ -178,7 +168,7 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
                     [
                         panel.id, _profile(result), case.label, policy.name, case.horizon, bound.form,
                         None if np.isinf(bound.value) else bound.value, measured.mean, start,
-                        VACUOUS if bound.vacuous else verdict,
+                        "vacuous" if bound.vacuous else verdict,
                     ]
                 )  # fmt: skip
                 if judge and bound.vacuous:
@@ -186,7 +176,7 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
                 elif judge and bound.applies:
                     check = f"{policy.name} @ {case.label}, n = {case.horizon:,} within its bound"
                     judged.setdefault(policy.name, []).append(_against_bound(check, measured, bound.value, verdict))
-                    if verdict == FAILS and kind == "regret":
+                    if verdict == "fails" and kind == "regret":
                         share = study[policy.name].locked_in(study.objective, CONFIDENCE).mean
                         locked += [f"{share:.1%} ({case.label}, n = {case.horizon:,})"] if share >= 0.0005 else []
     of_others = "others" in sources(panel)
@@ -196,7 +186,7 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
     says = f"The printed bound of {names} holds where it is not vacuous"
     about = "errors" if kind == "probability" else names
     if not judged:
-        return _verdict(f"bound:{about}", result, says, VACUOUS, (), _why_vacuous(silent))
+        return _verdict(f"bound:{about}", result, says, "vacuous", (), _why_vacuous(silent))
     runs = (
         "Runs that lock in to a wrong arm have linear regret up to these horizons, which the bound does not cover: "
         f"{', '.join(locked)}. "
@@ -244,9 +234,9 @@ def _evident(result: PanelResult, findings: TheoryFindings) -> None:
         f"smaller in {smaller} of {len(halving)} cases): a bound of 1 or more says nothing about an error. Uniform "
         "sampling has none."
     )
-    word: Word = VACUOUS
+    word: Word = "vacuous"
     if max(halving) < 1:
-        word = HOLDS if smaller == len(halving) else FAILS
+        word = "holds" if smaller == len(halving) else "fails"
     says = "That SHSR has the least error is evident from the upper bounds"
     findings.verdicts.append(_verdict("evident:SHSR", result, says, word, (), why))
 
@@ -317,11 +307,11 @@ def _growth(result: PanelResult, findings: TheoryFindings, runs: int, seed: int)
             part = replace(part, high=part.high + missed)
         first = int(np.argmax(outcome.checkpoints >= start))
         grown = sample_mean(curves[:, -1] - curves[:, first], CONFIDENCE).high / final
-        verdict: Judgement = UNDECIDED
+        verdict: Judgement = "undecided"
         if part.high < LITTLE and (power.high < 0.1 or grown < LITTLE):
-            verdict = HOLDS
+            verdict = "holds"
         elif part.low > LITTLE:
-            verdict = FAILS
+            verdict = "fails"
         findings.growth.rows.append(
             [
                 panel.id, _profile(result), case.label, name, case.horizon, part.mean, part.se, power.mean, games,
@@ -374,7 +364,7 @@ def _same_arm(result: PanelResult, runs: int, seed: int, findings: TheoryFinding
                 )
         elif apart.any():
             differs.append(f"{case.label}: they differ in {apart.mean():.1%} of the runs")
-    word: Judgement = FAILS if differs else HOLDS
+    word: Judgement = "fails" if differs else "holds"
     why = f"This is arithmetic, not chance: squaring the mean gives it more weight. {'; '.join(differs)}."
     says = "The arm with the best RSSR is the arm with the best SR"
     findings.verdicts.append(_verdict("arm:RSSR", result, says, word, (), why))
@@ -406,7 +396,7 @@ def _coverage(result: PanelResult, seed: int, findings: TheoryFindings) -> None:
     for claim in result.panel.claims:
         pairs = [pair for check in claim.checks for pair in by_kind[check]]
         small = [evidence.verdict for evidence, unit in pairs if unit]
-        why = f"{claim.why} With rewards in [0, 1] it failed in {small.count(FAILS)} of {len(small)} comparisons."
+        why = f"{claim.why} With rewards in [0, 1] it failed in {small.count('fails')} of {len(small)} comparisons."
         every = [evidence for evidence, _ in pairs]
         word = together([evidence.verdict for evidence in every])
         findings.verdicts.append(verdict_on(claim.statement, result, claim.id, claim.says, word, every, why))
