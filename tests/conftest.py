@@ -6,7 +6,6 @@ import random
 import shutil
 import signal
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import settings
@@ -78,14 +77,6 @@ def interrupts():
     """Ctrl-C raises KeyboardInterrupt in every test: a shell that runs the suite in the background has it ignored, and
     some libraries take it over."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@pytest.fixture
-def draw_here(monkeypatch):
-    """Figures are drawn in this process, which has matplotlib, not in one of their own."""
-    from sharpe_bandits.experiments import reproduction
-
-    monkeypatch.setattr(reproduction, "ProcessPoolExecutor", lambda *_: ThreadPoolExecutor(1))
 
 
 @pytest.fixture(autouse=True)

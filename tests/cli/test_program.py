@@ -17,8 +17,6 @@ from sharpe_bandits.cli.program import COMMANDS, main, parser_of
 from sharpe_bandits.experiments import catalogue, reproduction
 from sharpe_bandits.paper.panels import panels
 
-pytestmark = pytest.mark.usefixtures("draw_here")
-
 MINE = """\
 title = "Coins [fair and not]"
 runs = 12

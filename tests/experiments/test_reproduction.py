@@ -23,8 +23,6 @@ from sharpe_bandits.experiments import reproduction
 from sharpe_bandits.paper.panels import panel, panels
 from sharpe_bandits.simulation.machines import machine
 
-pytestmark = pytest.mark.usefixtures("draw_here")  # but not the two jobs of the fixtures
-
 JOB = ["V1", "--profile", "paper", "--runs", "32", "--seed", "7", "--workers", "2"]
 BOTH = ["R2", "B1", "--runs", "16", "--seed", "7", "--workers", "2"]
 #: What must not depend on interruptions. Times are kept in manifest.json alone.

@@ -11,6 +11,7 @@ from sharpe_bandits import theory
 from sharpe_bandits.experiments.panel import PanelResult
 from sharpe_bandits.paper import theory_check
 from sharpe_bandits.paper.panels import panel as of_paper
+from sharpe_bandits.paper.theory_check import examine
 from sharpe_bandits.simulation.api import checkpoint_times
 from tests.experiments.test_panel import COLUMNS
 from tests.synthetic import case, finished, outcome, panel
@@ -30,14 +31,6 @@ def growing(curve, batches=30, noise=0.02, batch=100):
     pulls = np.stack([wrong, TIMES - wrong], axis=2)
     one = case([UCB], {"L": 1.0}, sb.RSSR(1.0), BANDIT, HORIZON)
     return finished(panel([one]), [outcome(UCB, batch * pulls, TIMES, batch=batch)])
-
-
-def examine(results, runs, seed):
-    """What theory adds to several panels."""
-    findings = theory_check.TheoryFindings()
-    for result in results:
-        theory_check.examine(result, findings, runs, seed)
-    return findings
 
 
 def found(done, what):

@@ -118,7 +118,7 @@ def test_a_plan(browser, tmp_path):
     assert formulas((tmp_path / "plan.csv").read_bytes()) == []
 
 
-def test_an_own_experiment_from_the_command_line(tmp_path, monkeypatch, capsys, draw_here):
+def test_an_own_experiment_from_the_command_line(tmp_path, monkeypatch, capsys):
     """The simulation is not lost to a name that its figure cannot show."""
     from sharpe_bandits.cli.program import main
 

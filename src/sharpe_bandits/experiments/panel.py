@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 from ..charts.description import Figure
-from ..charts.tidy_rows import curves, points, rates
+from ..charts.tidy_rows import Rows, curves, points, rates
 from ..policies.base import Policy
 from ..results.policy_result import Compared, Metric, PolicyResult
 from ..results.study import Study
@@ -109,13 +109,13 @@ class PanelResult:
     long_studies: list[Study] = field(default_factory=list)
     readings: list[PanelResult] = field(default_factory=list)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """The tidy table of the panel."""
-        panel = self.panel
-        return [row for s in self.studies for row in s.rows(panel=panel.id, profile=panel.profile)]
+    def rows(self, of_theory: Sequence[dict[str, Any]] = ()) -> Rows:
+        """The tidy table of the panel, and then what theory adds to it."""
+        own = {"panel": self.panel.id, "profile": self.panel.profile}
+        return [{**row, **own} for row in [*(row for study in self.studies for row in study.rows()), *of_theory]]
 
-    def figure(self, rows: list[dict[str, Any]]) -> Figure:
-        """The figure of the panel, from its rows and those of its bounds."""
+    def figure(self, rows: Rows) -> Figure:
+        """The figure of the panel, from its rows."""
         panel = self.panel
         where = f" ({panel.id}, {panel.profile} profile)" if panel.profile else ""
         if panel.metric == "coverage":

@@ -11,9 +11,7 @@ import json
 import platform
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -67,28 +65,21 @@ def run_job(
     results = run_panels(job.panels, job.runs, job.seed, backend, store, stream)
     simulated = time.perf_counter() - started
     say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
-    rows, drawings, findings = {}, {}, theory_check.TheoryFindings()
-    joint = HALVING if {*HALVING} <= {panel.id for panel in job.panels} else ()  # one figure for all of them
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # drawing holds the GIL, and so does measuring
-        for result in results:
-            theory_check.examine(result, findings, job.runs, job.seed)
-            key = result.panel.key
-            rows[key] = result.rows() + findings.rows[key]
-            if result.panel.id not in joint:
-                drawings[key] = pool.submit(pictures, result.figure(rows[key]))
-        verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
-        order = [panel.id for panel in job.panels]
-        # by panel; claims of the paper first, then those of theory
-        verdicts.sort(key=lambda v: (order.index(v.panel), not (what := v.id.split(".")[-1]).isdigit(), what))
-        sections = []
-        for result in results:
-            p = result.panel
-            if joint and p.id == joint[0]:
-                figure = pool.submit(pictures, halving_figure(results, rows)).result()
-                title = "Five experiments with SHVV in one figure, Fig. 4a"
-                sections.append(Section("Fig4a", [], [], figure, title=title))
-            figures = drawings[p.key].result() if p.key in drawings else {}
-            sections.append(Section(p.id, result.studies, rows[p.key], figures, p.profile, p.title, p.compares, p.note))
+    findings = theory_check.examine(results, job.runs, job.seed)
+    verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
+    order = [panel.id for panel in job.panels]
+    # by panel; claims of the paper first, then those of theory
+    verdicts.sort(key=lambda v: (order.index(v.panel), not (what := v.id.split(".")[-1]).isdigit(), what))
+    rows = {result.panel.key: result.rows(findings.rows[result.panel.key]) for result in results}
+    joint = HALVING if {*HALVING} <= {*order} else ()  # one figure for all of them
+    sections = []
+    for result in results:
+        p = result.panel
+        if joint and p.id == joint[0]:
+            title = "Five experiments with SHVV in one figure, Fig. 4a"
+            sections.append(Section("Fig4a", [], [], pictures(halving_figure(results, rows)), title=title))
+        figures = {} if p.id in joint else pictures(result.figure(rows[p.key]))
+        sections.append(Section(p.id, result.studies, rows[p.key], figures, p.profile, p.title, p.compares, p.note))
     facts = {"runs": job.runs, "seed": job.seed}
     write(Content(job.title, job.introduction, sections, verdicts, findings.tables, facts=facts), out)
     write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))

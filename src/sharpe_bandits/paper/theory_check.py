@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,16 +15,17 @@ from .._support.display import Table
 from ..arms.bandit import Bandit
 from ..arms.base import Arm
 from ..arms.uniform import Uniform
+from ..charts.tidy_rows import Rows
 from ..experiments.description import Case
 from ..experiments.panel import PROMISED, PROMISED_RATE, PanelResult
 from ..experiments.verdicts import CONFIDENCE, Evidence, Verdict, Word, together
 from ..objectives import Sharpe, Variance, gaps_of
+from ..policies.base import Policy
 from ..policies.elimination import SHVV
 from ..policies.ucb_sharpe import UCBRSSR
 from ..policies.ucb_vv import UCBVV
 from ..results.metrics import Estimate, sample_mean, wilson
-from ..results.policy_result import PolicyResult
-from ..results.study import Study
+from ..results.study import ENDS, Study
 from ..simulation.api import simulate
 from ..theory.bound import Form, Judgement, within
 from . import lock_ins
@@ -39,69 +41,69 @@ LITTLE = 0.1
 RARE, MIN_RUNS = 0.005, 40
 
 
-def _bounds_table() -> Table:
-    return Table(
-        ["panel", "profile", "case", "policy", "n", "form", "bound", "measured", "below 1 from", "verdict"],
-        [],
-        "Bounds",
-        "Every bound at its horizon n (or budget), compared with the measured value. Printed: as in the paper. "
-        "Appendix: the bound of the appendix before it is loosened. Corrected: the algebra is corrected, which "
-        "does not make it valid. Theorem: as the theorem on SHVV has it. Repaired, proved: valid for the policy "
-        "as it is played. A bound is vacuous if it is a probability of at least 1, or a regret of at least n "
-        "times the largest gap. Claims are judged by printed bounds if their assumptions are met: rewards within "
-        "the support, a pilot of two pulls. Below 1 from: the smallest budget at which a printed bound on the "
-        "error says anything.",
-        "bounds",
-    )
-
-
-def _growth_table() -> Table:
-    return Table(
-        ["panel", "profile", "case", "policy", "n", "linear part", "s.e.", "p", "runs", "locked in", "verdict"],
-        [],
-        "Growth of regret",
-        "How regret grows up to the horizon n: over the last two decades of rounds, or the last one for panels "
-        "without a longer run. The linear part is the share of the final regret due to the last term of a + b ln "
-        "t + c t; p is the power for which a + b t^p fits best (0 stands for ln t, negative values for regret "
-        "that levels off). “Logarithmic” holds if, with 99% confidence, the linear part is below a tenth, and p "
-        "below 0.1 or the whole growth below a tenth of the final regret; it fails if, with 99% confidence, the "
-        "linear part is above a tenth. A run is locked in if the best arms got less than a tenth of the pulls in "
-        f"its second half. Where few are, {lock_ins.GAMES} times as many games of {lock_ins.ROUNDS:,} rounds are "
-        "searched for them, and those that look locked in are played to the end; the upper end of the linear part "
-        "allows for some that were not seen, unless a proved bound excludes them.",
-        "growth",
-    )
+_BOUNDS = (
+    "Every bound at its horizon n (or budget), compared with the measured value. Printed: as in the paper. Appendix: "
+    "the bound of the appendix before it is loosened. Corrected: the algebra is corrected, which does not make it "
+    "valid. Theorem: as the theorem on SHVV has it. Repaired, proved: valid for the policy as it is played. A bound is "
+    "vacuous if it is a probability of at least 1, or a regret of at least n times the largest gap. Claims are judged "
+    "by printed bounds if their assumptions are met: rewards within the support, a pilot of two pulls. Below 1 from: "
+    "the smallest budget at which a printed bound on the error says anything."
+)
+_GROWTH = (
+    "How regret grows up to the horizon n: over the last two decades of rounds, or the last one for panels without a "
+    "longer run. The linear part is the share of the final regret due to the last term of a + b ln t + c t; p is the "
+    "power for which a + b t^p fits best (0 stands for ln t, negative values for regret that levels off). "
+    "“Logarithmic” holds if, with 99% confidence, the linear part is below a tenth, and p below 0.1 or the whole "
+    "growth below a tenth of the final regret; it fails if, with 99% confidence, the linear part is above a tenth. A "
+    "run is locked in if the best arms got less than a tenth of the pulls in its second half. Where few are, "
+    f"{lock_ins.GAMES} times as many games of {lock_ins.ROUNDS:,} rounds are searched for them, and those that look "
+    "locked in are played to the end; the upper end of the linear part allows for some that were not seen, unless a "
+    "proved bound excludes them."
+)
 
 
 @dataclass
 class TheoryFindings:
-    """Theory results for panels: tidy rows by panel, verdicts, and tables of bounds and of growth."""
+    """Theory results for panels: tidy rows by panel, verdicts, and rows of the tables of bounds and of growth."""
 
-    rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    runs: int
+    seed: int
+    rows: dict[str, Rows] = field(default_factory=dict)
     verdicts: list[Verdict] = field(default_factory=list)
-    bounds: Table = field(default_factory=_bounds_table)
-    growth: Table = field(default_factory=_growth_table)
+    bounds: list[list[Any]] = field(default_factory=list)
+    growth: list[list[Any]] = field(default_factory=list)
 
     @property
     def tables(self) -> list[Table]:
         """The tables that have rows."""
-        return [table for table in (self.growth, self.bounds) if table.rows]
+        place = ["panel", "profile", "case", "policy", "n"]
+        growth = [*place, "linear part", "s.e.", "p", "runs", "locked in", "verdict"]
+        bounds = [*place, "form", "bound", "measured", "below 1 from", "verdict"]
+        tables = [
+            Table(growth, self.growth, "Growth of regret", _GROWTH, "growth"),
+            Table(bounds, self.bounds, "Bounds", _BOUNDS, "bounds"),
+        ]
+        return [table for table in tables if table.rows]
 
 
-def examine(result: PanelResult, findings: TheoryFindings, runs: int, seed: int) -> None:
-    """Compare a panel with theory, and add the findings."""
-    panel = result.panel
-    rows = findings.rows[panel.key] = []
-    if panel.metric == "coverage":
-        _coverage(result, seed, findings)
-        return
-    _add(_bounds, result, findings)
-    if panel.metric == "regret":
-        rows += _plotted_rows(result)
-        _add(lambda one, into: _growth(one, into, runs, seed), result, findings)
-    if "experiments" in sources(panel):
-        _same_arm(result, runs, seed, findings)
-        _evident(result, findings)
+def examine(results: Iterable[PanelResult], runs: int, seed: int) -> TheoryFindings:
+    """Compare panels with theory."""
+    findings = TheoryFindings(runs, seed)
+    for result in results:
+        panel = result.panel
+        findings.rows[panel.key] = []
+        if panel.metric == "coverage":
+            _coverage(result, findings)
+            continue
+        _add(_bounds, result, findings)
+        if panel.metric == "regret":
+            if panel.profile == "authors":
+                findings.rows[panel.key] += _plotted_rows(result)
+            _add(_growth, result, findings)
+        if "experiments" in sources(panel):
+            _same_arm(result, findings)
+            _evident(result, findings)
+    return findings
 
 
 def _add(
@@ -118,26 +120,16 @@ def _add(
     findings.verdicts.append(verdict)
 
 
-def _verdict(statement: str, result: PanelResult, says: str, word: Word, *evidence_and_why: Any) -> Verdict:
-    id = f"{result.panel.id}.{statement.partition(':')[0]}"
-    return verdict_on(statement, result, id, says, word, *evidence_and_why)
-
-
 def _against_bound(check: str, measured: Estimate, most: float, verdict: Judgement) -> Evidence:
     """A measured value compared with its upper bound."""
     over = Estimate(measured.mean - most, measured.se, measured.low - most, measured.high - most)
     return Evidence(check, measured.mean, most, over, verdict)
 
 
-def _measured(study: Study, result: PolicyResult) -> Estimate:
-    if study.metric == "error":
-        return result.error(study.objective, CONFIDENCE)
-    return result.regret(study.objective, CONFIDENCE).final
-
-
-def _profile(result: PanelResult) -> str:
-    """Profile and reading, as tables have them."""
-    return ", ".join(filter(None, (result.panel.profile, result.panel.reading_name)))
+def _place(result: PanelResult, case: Case, policy: Policy) -> list[Any]:
+    """Where a row of a table is from: panel, profile and reading, case, policy, horizon."""
+    profile = ", ".join(filter(None, (result.panel.profile, result.panel.reading_name)))
+    return [result.panel.id, profile, case.label, policy.name, case.horizon]
 
 
 def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
@@ -145,39 +137,36 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
     panel = result.panel
     kind = "probability" if panel.metric == "error" else "regret"
     judged: dict[str, list[Evidence]] = {}
-    locked = []
+    locked: list[str] = []
     silent: dict[str, list[tuple[float, int | None]]] = {}  # by policy: vacuous bounds, and when they cease to be
     pairs = list(zip((*panel.cases, *panel.long_cases), (*result.studies, *result.long_studies), strict=False))
     for case, study in pairs:
         for policy in case.policies:
-            measured = _measured(study, study[policy.name])
+            outcome, judged_by = study[policy.name], (study.objective, CONFIDENCE)
+            measured = outcome.regret(*judged_by).final if kind == "regret" else outcome.error(*judged_by)
             bounds = [b for b in theory.bounds_for(policy, case.environment, case.horizon) if b.kind == kind]
             # A bound is drawn where its assumptions are met, and in the authors' figures, which have it although their
             # pilot is too short for it.
             authors = panel.profile == "authors"
             informative = [bound.form for bound in bounds if not bound.vacuous and (bound.applies or authors)]
             if informative and study in result.studies and not panel.reading:  # the longer runs are not plotted
-                findings.rows[panel.key] += _bound_rows(result, case, study, policy, informative)
+                findings.rows[panel.key] += _bound_rows(case, study, policy, informative)
             for bound in bounds:
                 verdict = within(measured, bound.value)
                 judge = bound.form == "printed" and policy.name == policy.title
                 start = None
                 if judge and kind == "probability":
                     start = theory.informative_budget(policy, case.environment)
-                findings.bounds.rows.append(
-                    [
-                        panel.id, _profile(result), case.label, policy.name, case.horizon, bound.form,
-                        None if np.isinf(bound.value) else bound.value, measured.mean, start,
-                        "vacuous" if bound.vacuous else verdict,
-                    ]
-                )  # fmt: skip
+                value, word = None if np.isinf(bound.value) else bound.value, "vacuous" if bound.vacuous else verdict
+                row = [*_place(result, case, policy), bound.form, value, measured.mean, start, word]
+                findings.bounds.append(row)
                 if judge and bound.vacuous:
                     silent.setdefault(policy.name, []).append((bound.value, start))
                 elif judge and bound.applies:
                     check = f"{policy.name} @ {case.label}, n = {case.horizon:,} within its bound"
                     judged.setdefault(policy.name, []).append(_against_bound(check, measured, bound.value, verdict))
                     if verdict == "fails" and kind == "regret":
-                        share = study[policy.name].locked_in(study.objective, CONFIDENCE).mean
+                        share = outcome.locked_in(*judged_by).mean
                         locked += [f"{share:.1%} ({case.label}, n = {case.horizon:,})"] if share >= 0.0005 else []
     of_others = "others" in sources(panel)
     if not panel.profile or not (judged or (silent and kind == "probability" and not of_others)):
@@ -186,7 +175,7 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
     says = f"The printed bound of {names} holds where it is not vacuous"
     about = "errors" if kind == "probability" else names
     if not judged:
-        return _verdict(f"bound:{about}", result, says, "vacuous", (), _why_vacuous(silent))
+        return verdict_on(f"bound:{about}", result, says, "vacuous", (), _why_vacuous(silent))
     runs = (
         "Runs that lock in to a wrong arm have linear regret up to these horizons, which the bound does not cover: "
         f"{', '.join(locked)}. "
@@ -198,7 +187,7 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
     )
     evidence = [e for of_policy in judged.values() for e in of_policy]
     says += f", up to n = {max(case.horizon for case, _ in pairs):,}"
-    return _verdict(f"bound:{about}", result, says, together([e.verdict for e in evidence]), evidence, why)
+    return verdict_on(f"bound:{about}", result, says, together([e.verdict for e in evidence]), evidence, why)
 
 
 def _why_vacuous(silent: dict[str, list[tuple[float, int | None]]]) -> str:
@@ -226,7 +215,7 @@ def _evident(result: PanelResult, findings: TheoryFindings) -> None:
                 bounds = theory.bounds_for(policy, case.environment, case.horizon, forms=["printed"])
                 values[policy.name] += [bound.value for bound in bounds]
     halving, rejects = values.values()
-    if not halving or not rejects:
+    if not (halving and rejects):
         return
     smaller = sum(a < b for a, b in zip(halving, rejects, strict=True))
     why = (
@@ -234,49 +223,35 @@ def _evident(result: PanelResult, findings: TheoryFindings) -> None:
         f"smaller in {smaller} of {len(halving)} cases): a bound of 1 or more says nothing about an error. Uniform "
         "sampling has none."
     )
-    word: Word = "vacuous"
-    if max(halving) < 1:
-        word = "holds" if smaller == len(halving) else "fails"
+    word: Word = "vacuous" if max(halving) >= 1 else "holds" if smaller == len(halving) else "fails"
     says = "That SHSR has the least error is evident from the upper bounds"
-    findings.verdicts.append(_verdict("evident:SHSR", result, says, word, (), why))
+    findings.verdicts.append(verdict_on("evident:SHSR", result, says, word, (), why))
 
 
-def _plotted_rows(result: PanelResult) -> list[dict[str, Any]]:
-    """The quantity that the released code plots as regret, where it differs from regret, in the authors profile."""
-    if result.panel.profile != "authors":
-        return []
+def _plotted_rows(result: PanelResult) -> Rows:
+    """The quantity that the released code plots as regret, where it differs from regret."""
     rows = []
     for study in result.studies:
-        if study.K == 2:
-            continue
-        for row in study.rows(panel=result.panel.id, profile=result.panel.profile):
-            if row["metric"] == "sub-optimal plays":
+        for row in study.rows():
+            if row["metric"] == "sub-optimal plays" and study.K > 2:
                 gap = plotted_gap(study, study[row["policy"]])
-                scaled = {name: gap * row[name] for name in ("mean", "se", "low", "high")}
-                rows.append({**row, "metric": AS_PLOTTED, **scaled})
+                rows.append({**row, "metric": AS_PLOTTED, **{name: gap * row[name] for name in ENDS}})
     return rows
 
 
-def _bound_rows(result: PanelResult, case: Case, study: Study, policy: Any, forms: list[Form]) -> list[dict[str, Any]]:
+def _bound_rows(case: Case, study: Study, policy: Policy, forms: list[Form]) -> Rows:
     """Bounds as tidy rows, form by form, at the times where they are not vacuous."""
-    times = study.checkpoints if result.panel.metric == "regret" else study.checkpoints[-1:]
-    rows: dict[Form, list[dict[str, Any]]] = {form: [] for form in forms}
-    for t in times:
-        if result.panel.metric == "regret" and t < 2 * case.environment.K:
-            continue
-        for bound in theory.bounds_for(policy, case.environment, int(t), horizon=case.horizon, forms=forms):
+    times = [t for t in study.checkpoints if t >= 2 * study.K] if study.metric == "regret" else [study.horizon]
+    rows = []
+    for form, t in itertools.product(forms, map(int, times)):
+        for bound in theory.bounds_for(policy, case.environment, t, horizon=case.horizon, forms=[form]):
             if not bound.vacuous:
-                ends = dict.fromkeys(("mean", "low", "high"), bound.value)
-                numbers = {"t": int(t), "metric": f"bound ({bound.form})", **ends, "se": 0.0}
-                rows[bound.form].append(_row(result, study, policy.name, study.runs, numbers))
-    return [row for of_form in rows.values() for row in of_form]
+                numbers = dict.fromkeys(ENDS, bound.value) | {"t": t, "metric": f"bound ({form})", "se": 0.0}
+                rows.append(study.row(policy.name, study.runs, numbers))
+    return rows
 
 
-def _row(result: PanelResult, study: Study, policy: str, runs: int, numbers: dict[str, Any]) -> dict[str, Any]:
-    return study.row(policy, runs, numbers, result.panel.id, result.panel.profile)
-
-
-def _growth(result: PanelResult, findings: TheoryFindings, runs: int, seed: int) -> Verdict | None:
+def _growth(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
     """How regret grows; the verdict is on "logarithmic"."""
     panel = result.panel
     evidence = []
@@ -296,8 +271,8 @@ def _growth(result: PanelResult, findings: TheoryFindings, runs: int, seed: int)
         excluded = _excluded(case, policy)
         enough = far and outcome.runs >= MIN_RUNS  # fewer would call almost any share rare
         if enough and type(policy) is UCBRSSR and locked.mean < RARE and not excluded:
-            games = lock_ins.GAMES * runs
-            curves, locked = lock_ins.screen(case, policy, outcome, games, seed, CONFIDENCE)
+            games = lock_ins.GAMES * findings.runs
+            curves, locked = lock_ins.screen(case, policy, outcome, games, findings.seed, CONFIDENCE)
         fit = theory.growth(outcome.checkpoints, curves, start=start, confidence=CONFIDENCE)
         part, power = fit.linear_part, fit.exponent
         final = float(curves[:, -1].mean()) or math.nan  # without regret there is nothing to fit
@@ -312,12 +287,8 @@ def _growth(result: PanelResult, findings: TheoryFindings, runs: int, seed: int)
             verdict = "holds"
         elif part.low > LITTLE:
             verdict = "fails"
-        findings.growth.rows.append(
-            [
-                panel.id, _profile(result), case.label, name, case.horizon, part.mean, part.se, power.mean, games,
-                locked.mean, verdict,
-            ]
-        )  # fmt: skip
+        row = [*_place(result, case, policy), part.mean, part.se, power.mean, games, locked.mean, verdict]
+        findings.growth.append(row)
         words = (
             f"p = {power.mean:.2f} ± {power.se:.2f}, {locked.mean:.2%} of {games:,} runs locked in, which may be up to "
             f"{locked.high:.2%}"
@@ -337,7 +308,7 @@ def _growth(result: PanelResult, findings: TheoryFindings, runs: int, seed: int)
     )
     word = together([e.verdict for e in evidence])
     says = f"The regret of {name} is logarithmic in n, up to n = {horizon:,}"
-    return _verdict(f"log:{name}", result, says, word, evidence, why)
+    return verdict_on(f"log:{name}", result, says, word, evidence, why)
 
 
 def _excluded(case: Case, policy: Any) -> bool:
@@ -346,14 +317,14 @@ def _excluded(case: Case, policy: Any) -> bool:
     return any(not bound.vacuous for bound in theory.bounds_for(policy, case.environment, case.horizon, forms=[form]))
 
 
-def _same_arm(result: PanelResult, runs: int, seed: int, findings: TheoryFindings) -> None:
+def _same_arm(result: PanelResult, findings: TheoryFindings) -> None:
     """ "The arm with the best RSSR is the arm with the best SR": exact, from the true moments."""
     differs = []
     for case in result.panel.cases:
         if isinstance(case.objective, Variance) or case.L is None:
             return
         best, sharpe = (
-            gaps_of(case.environment.true_values(objective, seed, runs)) == 0
+            gaps_of(case.environment.true_values(objective, findings.seed, findings.runs)) == 0
             for objective in (case.objective, Sharpe(case.L))
         )
         apart = ~(best & sharpe).any(axis=1)
@@ -367,14 +338,14 @@ def _same_arm(result: PanelResult, runs: int, seed: int, findings: TheoryFinding
     word: Judgement = "fails" if differs else "holds"
     why = f"This is arithmetic, not chance: squaring the mean gives it more weight. {'; '.join(differs)}."
     says = "The arm with the best RSSR is the arm with the best SR"
-    findings.verdicts.append(_verdict("arm:RSSR", result, says, word, (), why))
+    findings.verdicts.append(verdict_on("arm:RSSR", result, says, word, (), why))
 
 
 #: The measurement of a statement: its kind, case, promised rate, measured rate, and the arms it is about.
 Measured = tuple[str, str, float, Estimate, Sequence[Arm]]
 
 
-def _coverage(result: PanelResult, seed: int, findings: TheoryFindings) -> None:
+def _coverage(result: PanelResult, findings: TheoryFindings) -> None:
     """The coverage panel: violation rates compared with what the inequalities promise."""
     rows = findings.rows[result.panel.key]
     by_kind: dict[str, list[tuple[Evidence, bool]]] = {}  # and whether rewards are in [0, 1]
@@ -382,14 +353,16 @@ def _coverage(result: PanelResult, seed: int, findings: TheoryFindings) -> None:
     for case, study in zip(result.panel.cases, result.studies, strict=True):
         environment = case.environment
         assert isinstance(environment, Bandit)
-        measured = list(_inequalities(environment, case, seed))
+        measured = list(_inequalities(environment, case, findings.seed))
         if case.horizon not in sizes:  # the others do not depend on L
-            measured += [*_orders(environment, case.horizon, seed), *_phases(environment, case.horizon, seed)]
+            measured += [*_orders(environment, case.horizon, findings.seed)]
+            measured += [*_phases(environment, case.horizon, findings.seed)]
             sizes.add(case.horizon)
         for kind, place, promise, rate, arms in measured:
-            promised = dict.fromkeys(("mean", "low", "high"), min(promise, 1.0))
-            for numbers in ({"metric": "violation rate", **vars(rate)}, {"metric": PROMISED, "se": 0.0, **promised}):
-                rows.append({**_row(result, study, kind, SAMPLES, {"t": case.horizon, **numbers}), "case": place})
+            promised = {**dict.fromkeys(ENDS, min(promise, 1.0)), "se": 0.0}
+            for metric, numbers in (("violation rate", vars(rate)), (PROMISED, promised)):
+                row = study.row(kind, SAMPLES, {"t": case.horizon, "metric": metric, **numbers})
+                rows.append({**row, "case": place})
             evidence = _against_bound(f"{kind} @ {place} within its promise", rate, promise, within(rate, promise))
             unit = all(arm.support[0] >= 0 and arm.support[1] <= 1 for arm in arms)
             by_kind.setdefault(kind, []).append((evidence, unit))
@@ -399,7 +372,7 @@ def _coverage(result: PanelResult, seed: int, findings: TheoryFindings) -> None:
         why = f"{claim.why} With rewards in [0, 1] it failed in {small.count('fails')} of {len(small)} comparisons."
         every = [evidence for evidence, _ in pairs]
         word = together([evidence.verdict for evidence in every])
-        findings.verdicts.append(verdict_on(claim.statement, result, claim.id, claim.says, word, every, why))
+        findings.verdicts.append(verdict_on(claim.statement, result, claim.says, word, every, why, claim.id))
 
 
 def _short(arm: Arm) -> str:

@@ -360,24 +360,20 @@ class Study(Mapping[str, PolicyResult]):
             title += "; arms within a policy's epsilon of the best are no errors of its own objective"
         return Table.of(records, title)
 
-    def row(
-        self, policy: str, runs: int, numbers: Mapping[str, Any], panel: str = "", profile: str = ""
-    ) -> dict[str, Any]:
+    def row(self, policy: str, runs: int, numbers: Mapping[str, Any]) -> dict[str, Any]:
         """A row of the tidy table: ``numbers`` are t, metric, mean, se, low and high."""
-        case = {"panel": panel, "profile": profile, "case": self.label, "policy": policy}
+        case = {"panel": "", "profile": "", "case": self.label, "policy": policy}  # panels fill in the first two
         size = {"K": self.K, "L": np.nan if self.L is None else self.L, "horizon": self.horizon}
         return case | size | {name: numbers[name] for name in ("t", "metric", *ENDS)} | {"runs": runs}
 
-    def rows(
-        self, objective: Objective | None = None, metric: Metric | None = None, panel: str = "", profile: str = ""
-    ) -> list[dict[str, Any]]:
+    def rows(self, objective: Objective | None = None, metric: Metric | None = None) -> list[dict[str, Any]]:
         """The tidy table as a list of rows."""
         study = self.judged_by(objective) if self._results else self
         table = []
         for name, result in self.items():
             for what, measured in result.measures(self.metric if metric is None else metric, study.objective, study.L):
                 for numbers in _points(measured, self.horizon):
-                    table.append(study.row(name, result.runs, {"metric": what, **numbers}, panel, profile))
+                    table.append(study.row(name, result.runs, {"metric": what, **numbers}))
         return table
 
     def table(self, objective: Objective | None = None, metric: Metric | None = None) -> Table:
