@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.results.saved import FILE, FORMAT, save
+from sharpe_bandits.results.saved import FILE, FORMAT
 from tests.catalogue import greedy_sharpe
 from tests.data.studies import numbers
 from tests.synthetic import case, finished, panel, wrong_plays
@@ -135,16 +135,6 @@ def test_other_formats_say_what_to_do(study, tmp_path, monkeypatch):
     told = f"format 99, this version reads format {FORMAT}; use the version of the library named in its manifest"
     with pytest.raises(sb.errors.UnreadableDataError, match=told):
         sb.load(tmp_path)
-
-
-def test_what_could_not_be_read_is_not_saved(study, tmp_path):
-    deep: list = []
-    for _ in range(200):
-        deep = [deep]
-    case = {"metric": "regret", "objective": None, "variables": {"deep": deep}, "label": "", "L": None}
-    with pytest.raises(sb.errors.InvalidInputError, match=r"cannot be saved: .* nested"):
-        save(dict(study), {}, case, tmp_path)
-    assert not list(tmp_path.iterdir())
 
 
 DATA = Path(__file__).parents[1] / "data" / f"study-format-{FORMAT}"

@@ -4,6 +4,7 @@
 standard error and interval; ``Curve``: the same over time.
 """
 
-from .policy_result import Curve, Estimate, PolicyResult, StoppingResult
+from .metrics import Curve, Estimate
+from .policy_result import PolicyResult, StoppingResult
 
 __all__ = ["Curve", "Estimate", "PolicyResult", "StoppingResult"]

@@ -6,7 +6,9 @@ Up to 256 runs, every batch is a single run.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +53,7 @@ class Estimate:
         return float(self.mean)
 
     def _repr_html_(self) -> str:
-        return html_table(("mean", "s.e.", "low", "high"), [(self.mean, self.se, self.low, self.high)])
+        return html_table(("mean", "s.e.", "low", "high"), [[*vars(self).values()]])
 
 
 def in_digits(se: float) -> str:
@@ -86,6 +88,12 @@ class Curve:
 
     def __len__(self) -> int:
         return len(self.t)
+
+
+def at_the_end(measured: Iterable[tuple[str, Curve | Estimate]]) -> list[list[Any]]:
+    """Rows of a table: names, and the values at the horizon with standard errors and intervals."""
+    ends = ((name, value.final if isinstance(value, Curve) else value) for name, value in measured)
+    return [[name, *vars(end).values()] for name, end in ends]
 
 
 def student(confidence: float, freedom: float) -> float:

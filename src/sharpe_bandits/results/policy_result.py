@@ -18,8 +18,6 @@ from ..simulation.spec import Chunk, Spec
 from . import metrics
 from .metrics import Curve, Estimate
 
-__all__ = ["Curve", "Estimate", "PolicyResult", "StoppingResult"]
-
 #: Metrics that policies are ranked by; less is better.
 Metric = Literal["regret", "error", "stopping time"]
 #: Metrics that policies are compared by: those, or one whose unit does not depend on the objective.
@@ -92,14 +90,9 @@ class PolicyResult:
         return f"<{self.name}: {self.runs} runs of {self.horizon} rounds>"
 
     def _repr_html_(self) -> str:
-        rows = [(name, e.mean, e.se, e.low, e.high) for name, e in self._at_the_end()]
+        measured = () if self.objective is None else self.measures(self.ranked_by[0], self.objective)
         columns = (f"{self.name}, {self.runs} runs", "mean", "s.e.", "low", "high")
-        return html_table(columns, rows)
-
-    def _at_the_end(self) -> Iterator[tuple[str, Estimate]]:
-        if self.objective is not None:
-            for name, measured in self.measures(self.ranked_by[0], self.objective):
-                yield name, measured.final if isinstance(measured, Curve) else measured
+        return html_table(columns, metrics.at_the_end(measured))
 
     @property
     def runs(self) -> int:

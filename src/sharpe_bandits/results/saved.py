@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from .._support.files import from_json, to_json, write_atomically
-from .._support.plain_data import from_plain
+from .._support.plain_data import from_plain, plain
 from .._support.versions import versions
-from ..errors import InvalidInputError, UnreadableDataError, shown
+from ..errors import UnreadableDataError, shown
 from .policy_result import PolicyResult, StoppingResult
 
 FORMAT = 1
@@ -35,33 +35,17 @@ def save(results: Results, settings: Mapping[str, Any], case: Mapping[str, Any],
     for number, result in enumerate(results.values()):
         own = {f"{name}_{number}": getattr(result, name) for name in _OWN}
         arrays |= {name: array for name, array in own.items() if array is not None}
-        policies.append(
-            {
-                "name": result.name,
-                "policy": result.policy,
-                "objective": _plain(result.objective),
-                "batch": result.batch,
-                "stops": isinstance(result, StoppingResult),
-            }
-        )
+        entry = {name: getattr(result, name) for name in ("name", "policy", "objective", "batch")}
+        policies.append({**entry, "stops": isinstance(result, StoppingResult)})
     objectives = dict.fromkeys([*(result.objective for result in results.values()), case["objective"]])
-    valued = [own for own in objectives if own is not None and own.has_feature]
+    valued = [own for own in objectives if own and own.has_feature]
     arrays |= {f"values_{number}": result.values(own) for number, own in enumerate(valued)}
     manifest = {
-        "format": FORMAT,
-        "settings": settings,
-        "case": {**case, "objective": _plain(case["objective"])},
-        "versions": versions(),
-        "switches": result.switches,
-        "policies": policies,
-        "valued": [own.to_dict() for own in valued],
-    }
-    try:
-        from_json(to_json(manifest), "its manifest", constants=True)
-    except UnreadableDataError as error:
-        raise InvalidInputError(f"the study cannot be saved: {error}") from None
+        "format": FORMAT, "settings": settings, "case": case, "versions": versions(), "switches": result.switches,
+        "policies": policies, "valued": valued,
+    }  # fmt: skip
     archive = io.BytesIO()
-    np.savez_compressed(archive, manifest=np.array(to_json(manifest).decode()), **arrays)
+    np.savez_compressed(archive, manifest=np.array(to_json(plain(manifest)).decode()), **arrays)
     content = archive.getvalue()[:-2]  # it ends with the length of its comment
     digest = hashlib.sha256(content).hexdigest().encode()
     write_atomically(folder / FILE, content + len(digest).to_bytes(2, "little") + digest)
@@ -89,17 +73,12 @@ def load(folder: Path) -> tuple[dict[str, PolicyResult], dict[str, Any], dict[st
     results = {}
     for number, entry in enumerate(manifest["policies"]):
         kind = StoppingResult if entry.pop("stops") else PolicyResult
-        objective = _objective(entry.pop("objective"))
         own: dict[str, Any] = {name: arrays.get(f"{name}_{number}") for name in _OWN}
-        own |= {"objective": objective, "switches": tuple(manifest["switches"]), "true_values": values}
-        results[entry["name"]] = kind(**entry, **common, **own)
-    case = {**manifest["case"], "objective": _objective(manifest["case"]["objective"])}
-    return results, manifest["settings"], case
+        own |= {"objective": _objective(entry.pop("objective")), "true_values": values}
+        results[entry["name"]] = kind(**entry, **common, **own, switches=tuple(manifest["switches"]))
+    case = manifest["case"]
+    return results, manifest["settings"], {**case, "objective": _objective(case["objective"])}
 
 
-def _plain(objective: Any) -> dict[str, Any] | None:
-    return None if objective is None else objective.to_dict()
-
-
-def _objective(plain: dict[str, Any] | None) -> Any:
-    return None if plain is None else from_plain("objective", plain)
+def _objective(data: dict[str, Any] | None) -> Any:
+    return data and from_plain("objective", data)

@@ -41,9 +41,7 @@ class ByPolicy(dict[str, _M], Generic[_M]):
 
     def table(self) -> Table:
         """The values at the end."""
-        ends = {name: v.final if isinstance(v, Curve) else v for name, v in self.items()}
-        rows = [[name, e.mean, e.se, e.low, e.high] for name, e in ends.items()]
-        return Table(["policy", self.what, "s.e.", "low", "high"], rows)
+        return Table(["policy", self.what, "s.e.", "low", "high"], metrics.at_the_end(self.items()))
 
     def __repr__(self) -> str:
         return repr(self.table())
@@ -223,12 +221,11 @@ class Study(Mapping[str, PolicyResult]):
             return self._results[name]
         kinds = ("policy", "defined_as")  # the name of its class, or the name under which a user's policy was defined
         of_class = [result for result in self._results.values() if name in map(result.policy.get, kinds)]
-        if len(of_class) > 1:
-            several = ", ".join(repr(result.name) for result in of_class)
-            raise unknown("policy in this study", name, self.names, f"{several} are of that class; use their names")
-        if not of_class:
-            raise unknown("policy in this study", name, self.names)
-        return of_class[0]
+        if len(of_class) == 1:
+            return of_class[0]
+        several = ", ".join(repr(result.name) for result in of_class)
+        see = f"{several} are of that class; use their names" if several else ""
+        raise unknown("policy in this study", name, self.names, see)
 
     # --- all policies -------------------------------------------------------------------------------------------------
 
@@ -323,42 +320,31 @@ class Study(Mapping[str, PolicyResult]):
     ) -> Table:
         """Policies, best first: the ranking metric with its interval, and the paired difference to the best."""
         judge = self._common(objective)
-        ranking_metric = self.metric if metric is None else metric
+        metric = self.metric if metric is None else metric
         for result in self.values():
-            one_of("metric", ranking_metric, result.ranked_by)
+            one_of("metric", metric, result.ranked_by)
         values = {
             name: result.error(judge, confidence)  # proportions have Wilson intervals
-            if ranking_metric == "error"
-            else metrics.mean_of(*result.totals(ranking_metric, judge), confidence)
+            if metric == "error"
+            else metrics.mean_of(*result.totals(metric, judge), confidence)
             for name, result in self.items()
         }
-        order = sorted(values, key=lambda name: (math.isnan(values[name].mean), values[name].mean))
+        best, *others = sorted(values, key=lambda name: (math.isnan(values[name].mean), values[name].mean))
+        differences = {name: self._difference(self[name], self[best], metric, judge, confidence) for name in others}
+        columns = ["policy", metric, "s.e.", "low", "high"]
+        columns += ["difference from best", "difference low", "difference high"]
+        rows: list[list[Any]] = [[best, *vars(values[best]).values(), None, None, None]]
+        for name, paired in differences.items():
+            rows.append([name, *vars(values[name]).values(), paired.mean, paired.low, paired.high])
         title = f"{self._size()}, {judge!r}, {100 * confidence:g}% intervals"
-        records: list[dict[str, Any]] = []
-        for name in order:
-            value, paired = values[name], None
-            if name != order[0]:
-                paired = self._difference(self[name], self[order[0]], ranking_metric, judge, confidence)
-            records.append(
-                {
-                    "policy": name,
-                    ranking_metric: value.mean,
-                    "s.e.": value.se,
-                    "low": value.low,
-                    "high": value.high,
-                    "difference from best": paired and paired.mean,
-                    "difference low": paired and paired.low,
-                    "difference high": paired and paired.high,
-                }
-            )
-        if ranking_metric == "stopping time":
+        if metric == "stopping time":
             unfinished = self.unfinished(confidence)
-            records = [{**record, unfinished.what: unfinished[record["policy"]].mean} for record in records]
+            columns, rows = [*columns, unfinished.what], [[*row, unfinished[row[0]].mean] for row in rows]
             if any(estimate.mean > 0 for estimate in unfinished.values()):
                 title += "; a stopping time is a lower bound where runs are unfinished"
-        if ranking_metric == "error" and any(getattr(result, "epsilon", 0) for result in self.values()):
+        if metric == "error" and any(getattr(result, "epsilon", 0) for result in self.values()):
             title += "; arms within a policy's epsilon of the best are no errors of its own objective"
-        return Table.of(records, title)
+        return Table(columns, rows, title)
 
     def row(self, policy: str, runs: int, numbers: Mapping[str, Any]) -> dict[str, Any]:
         """A row of the tidy table: ``numbers`` are t, metric, mean, se, low and high."""
