@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 import warnings
 from collections.abc import Iterator
@@ -60,35 +61,30 @@ def render_matplotlib(figure: Figure) -> DrawnFigure:
 
 def pictures(figure: Figure) -> dict[str, bytes]:
     """The figure as SVG and PNG; the same figure gives the same bytes."""
-    mpl_figure = render_matplotlib(figure)  # raises with what to install if there is no matplotlib
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
+    mpl_figure = render_matplotlib(figure)
+    svg, png = io.BytesIO(), io.BytesIO()
     with _style():
         mpl_figure.get_layout_engine().execute(mpl_figure)  # type: ignore[union-attr]
-        mpl_figure.set_layout_engine("none")  # laid out only once; a second time would double the time
+        mpl_figure.set_layout_engine(None)  # laid out only once
         for ax in mpl_figure.axes:  # the solver's last digits are not always the same
             left, bottom, width, height = (round(value, 6) for value in ax.get_position().bounds)
             ax.set_position((left, bottom, width, height))
-        # Each mpl_figure draws once; savefig would draw everything beforehand to lay it out again.
-        svg, png = io.BytesIO(), io.BytesIO()
-        FigureCanvasSVG(mpl_figure).print_svg(svg, metadata={"Date": None})  # type: ignore[no-untyped-call]
-        mpl_figure.dpi = 160
-        FigureCanvasAgg(mpl_figure).print_png(  # type: ignore[no-untyped-call]
-            png, metadata={"Software": None}, pil_kwargs={"compress_level": _COMPRESSION}
-        )
+        mpl_figure.savefig(svg, format="svg", metadata={"Date": None})
+        compression = {"compress_level": _COMPRESSION}
+        mpl_figure.savefig(png, format="png", dpi=160, metadata={"Software": None}, pil_kwargs=compression)
     return {"svg": _with_tips(svg.getvalue().decode(), figure).encode(), "png": png.getvalue()}
 
 
 def _with_tips(svg: str, figure: Figure) -> str:
     """The SVG with a title for every series, which browsers show when the mouse is over it."""
-    for r, row in enumerate(figure.charts):
-        for c, chart in enumerate(row):
-            for k, series in enumerate(chart.series):
-                tip = "\n".join(map(printable, (series.tip or _tip(series)).split("\n")))
-                for id in (f"series-{r}-{c}-{k}", f"series-{r}-{c}-{k}-band"):
-                    svg = svg.replace(f'<g id="{id}">', f'<g id="{id}"><title>{escape(tip)}</title>', 1)
-    return svg
+
+    def titled(group: re.Match[str]) -> str:
+        row, column, number = map(int, group.groups())
+        series = figure.charts[row][column].series[number]
+        tip = "\n".join(map(printable, (series.tip or _tip(series)).split("\n")))
+        return f"{group[0]}<title>{escape(tip)}</title>"
+
+    return re.sub(r'<g id="series-(\d+)-(\d+)-(\d+)(?:-band)?">', titled, svg)
 
 
 def _tip(series: Series) -> str:
@@ -109,17 +105,12 @@ def _style() -> Iterator[None]:
         yield
 
 
-def _new(size: tuple[float, float]) -> DrawnFigure:
+def _grid(figure: Figure) -> DrawnFigure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Drawn
 
-    mpl_figure = Drawn(figsize=size, layout="constrained")
+    mpl_figure = Drawn(figsize=figure.size, layout="constrained")
     FigureCanvasAgg(mpl_figure)  # so that text can be measured
-    return mpl_figure
-
-
-def _grid(figure: Figure) -> DrawnFigure:
-    mpl_figure = _new(figure.size)
     rows, columns = len(figure.charts), len(figure.charts[0])
     across = all(chart.across for row in figure.charts for chart in row)
     axes = mpl_figure.subplots(
@@ -167,11 +158,9 @@ def _label_ends(ax: Axes, chart: Chart) -> bool:
     low, high = ax.get_ylim()
     ends = [((float(s.mean[-1]) - low) / (high - low), s) for s in chart.series if len(s.mean)]
     ends.sort(key=lambda end: end[0])  # curves may end at the same value
-    heights: list[float] = []
-    for height, _ in ends:
-        heights.append(max(height, heights[-1] + _LABEL_HEIGHT) if heights else height)
-    for k in reversed(range(len(heights))):  # none above the chart
-        heights[k] = min(heights[k], 1.0 - _LABEL_HEIGHT * (len(heights) - 1 - k))
+    steps = _LABEL_HEIGHT * np.arange(len(ends))
+    heights = np.maximum.accumulate([end - step for (end, _), step in zip(ends, steps, strict=True)]) + steps
+    heights = np.minimum(heights, 1.0 - steps[::-1])  # none above the chart
     for (_, series), height in zip(ends, heights, strict=True):
         ax.annotate(plain_text(series.name), (1.0, height), xycoords="axes fraction", xytext=(4, 0),
                     textcoords="offset points", va="center", fontsize=8, color=series.colour)  # fmt: skip
@@ -284,7 +273,7 @@ def _legend(drawn: DrawnFigure, handles: dict[str, Any]) -> Legend:
         legend = drawn.legend(
             list(handles.values()), labels, loc="lower center", ncols=min(columns, len(labels)), fontsize=size
         )
-        if columns == 1 or _box(drawn, legend).width <= _ROOM * drawn.bbox.width:
+        if columns == 1 or legend.get_window_extent().width <= _ROOM * drawn.bbox.width:
             break
         legend.remove()
     return legend
@@ -295,8 +284,8 @@ def _frame(drawn: DrawnFigure, title: str, caption: str, legend: Legend | None =
     above = _fitted(drawn, title, _ROOM, fontsize=10.5, fontweight="bold")
     drawn.suptitle(above, x=0.01, ha="left", fontsize=10.5, fontweight="bold")
     below = drawn.text(0.01, 0, _fitted(drawn, caption, _ROOM, fontsize=7.5), va="bottom", fontsize=7.5, color=GREY)
-    for_caption = _box(drawn, below).height / drawn.dpi + 0.08 if caption else 0.0
-    for_legend = _box(drawn, legend).height / drawn.dpi if legend else 0.0
+    for_caption = below.get_window_extent().height / drawn.dpi + 0.08 if caption else 0.0
+    for_legend = legend.get_window_extent().height / drawn.dpi if legend else 0.0
     height = drawn.get_figheight() + 0.19 * above.count("\n") + for_caption + for_legend
     drawn.set_figheight(height)
     below.set_y(0.04 / height)
@@ -304,10 +293,6 @@ def _frame(drawn: DrawnFigure, title: str, caption: str, legend: Legend | None =
         legend.set_bbox_to_anchor((0.5, for_caption / height), drawn.transFigure)
     taken = (for_caption + for_legend) / height  # the rest is for the charts
     drawn.set_layout_engine("constrained", rect=(0, taken, 1, 1 - taken))
-
-
-def _box(drawn: DrawnFigure, artist: Any) -> Any:
-    return artist.get_window_extent(drawn.canvas.get_renderer())  # type: ignore[attr-defined]
 
 
 def _fitted(drawn: DrawnFigure, text: str, share: float, **font: Any) -> str:
@@ -318,7 +303,7 @@ def _fitted(drawn: DrawnFigure, text: str, share: float, **font: Any) -> str:
     while True:
         fitted = "\n".join(map(plain_text, lines))
         probe.set_text(fitted)
-        width = _box(drawn, probe).width
+        width = probe.get_window_extent().width
         if width <= room or most <= 4:
             probe.remove()
             return fitted
