@@ -127,7 +127,7 @@ def test_cases_are_paired_too():
 def test_cases_that_cannot_be_paired_are_refused():
     cases = [case([A], {"K": K}) for K in (5, 10)]
     done = finished(panel(cases), [wrong_plays(A, [1, 5, 9])], [wrong_plays(A, [2, 6])])
-    with pytest.raises(sb.errors.InvalidInputError, match="not paired"):
+    with pytest.raises(AssertionError, match="not paired"):
         compare("A @ K=5 < A @ K=10", done)
 
 
@@ -149,12 +149,12 @@ def test_a_selector_names_one_case(several, selector, number):
 
 @pytest.mark.parametrize(("selector", "count"), [("set=A", 2), ("L=7", 0), ("M=1", 0), ("n=10", 3)])
 def test_a_selector_that_does_not_is_refused(several, selector, count):
-    with pytest.raises(sb.errors.InvalidInputError, match=f"{selector!r} names {count} cases of R9-paper, not one"):
+    with pytest.raises(AssertionError, match=f"{selector!r} names {count} cases of R9-paper, not one"):
         find(several, "A", selector)
 
 
 def test_a_policy_that_is_not_there(several):
-    with pytest.raises(sb.errors.UnknownNameError, match="no policy in R9-paper is called 'C'"):
+    with pytest.raises(sb.errors.UnknownNameError, match="no policy in this study is called 'C'"):
         find(several, "C", "set=B")
 
 
@@ -163,7 +163,7 @@ def test_a_policy_that_is_not_there(several):
     ["A @ K=5", "A @ K=5 < B @ K=5 < A @ K=5", "A < B @ K=5", "A @ K=5 < B", "A @ K < B @ K=5", "A @ K=x < B @ K=5"],
 )
 def test_what_is_no_comparison_is_refused(check):
-    with pytest.raises(sb.errors.InvalidInputError):
+    with pytest.raises((AssertionError, ValueError)):
         compare(check, two([1, 2], [2, 3]))
 
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..errors import InvalidInputError, unknown
 from ..experiments.panel import AsPlotted, Claim, PanelResult
 from ..experiments.verdicts import CONFIDENCE, SOURCES, Evidence, UnderReading, Verdict, Word, together
 from ..objectives import Objective
@@ -51,13 +50,7 @@ def with_reading(verdict: Verdict, other: Verdict, result: PanelResult) -> Verdi
 
 
 def verdict_on(
-    statement: str,
-    result: PanelResult,
-    says: str,
-    word: Word,
-    evidence: Sequence[Evidence] = (),
-    why: str = "",
-    id: str = "",
+    statement: str, result: PanelResult, says: str, word: Word, evidence: Sequence[Evidence], why: str, id: str = ""
 ) -> Verdict:
     """The verdict on a statement (by its name, in ``statements.toml``) in the setting of a panel."""
     facts = statements().get(statement, {})
@@ -75,9 +68,7 @@ def _judge(claim: Claim, result: PanelResult) -> Verdict:
 
 def below_zero(difference: Estimate) -> Judgement:
     """The verdict on "this difference is below zero"."""
-    if difference.high < 0:
-        return "holds"
-    return "fails" if difference.low > 0 else "undecided"
+    return "holds" if difference.high < 0 else "fails" if difference.low > 0 else "undecided"
 
 
 def compare(check: str, result: PanelResult, metric: Compared | AsPlotted | None = None) -> Evidence:
@@ -85,17 +76,9 @@ def compare(check: str, result: PanelResult, metric: Compared | AsPlotted | None
 
     Regrets in units of different objectives are not compared.
     """
-    sides = check.split("<")
-    if len(sides) != 2:
-        raise InvalidInputError(f"{check!r} is not a comparison; write it as 'A @ K=5 < B @ K=5'")
-    (left, sizes, unit), (right, other, other_unit) = (_totals(side, result, metric) for side in sides)
-    if not np.array_equal(sizes, other):
-        raise InvalidInputError(f"{check!r} compares cases whose runs are not paired")
-    if unit != other_unit:
-        raise InvalidInputError(
-            f"{check!r} compares regrets of {unit} and of {other_unit}, which are in different units; compare the "
-            'metric "sub-optimal plays"'
-        )
+    (left, sizes, unit), (right, other, other_unit) = (_totals(side, result, metric) for side in check.split("<"))
+    assert np.array_equal(sizes, other), f"{check!r} compares cases whose runs are not paired"
+    assert unit == other_unit, f"{check!r} compares regrets of {unit} and {other_unit}; compare sub-optimal plays"
     difference = mean_of(left - right, sizes, CONFIDENCE)
     runs = sizes.sum()
     check = check if metric is None else f"{metric}: {check}"
@@ -107,8 +90,7 @@ def _totals(
 ) -> tuple[np.ndarray, np.ndarray, Objective | None]:
     """The metric at the horizon per batch, times the factor; sizes of the batches; and the unit: an objective."""
     match = _SIDE.match(side)
-    if match is None:
-        raise InvalidInputError(f"{side!r} is not of the form 'factor * policy @ variable=value'")
+    assert match, f"{side!r} is not of the form 'factor * policy @ variable=value'"
     study, played = find(result, match["policy"], match["case"])
     factor = float(match["factor"] or 1.0)
     if metric == AS_PLOTTED:
@@ -126,19 +108,13 @@ def plotted_gap(study: Study, result: PolicyResult) -> float:
 
 def find(result: PanelResult, policy: str, selector: str) -> tuple[Study, PolicyResult]:
     """The study of the case selected by, for example, ``"K=5, L=0.75"``, and the result of a policy in it."""
-    parts = [part.strip().split("=") for part in selector.split(",")]
-    if any(len(part) != 2 for part in parts):
-        raise InvalidInputError(f"{selector!r} names no case; write it as 'K=5, L=0.75'")
-    selection = dict(parts)
+    selection = dict(part.strip().split("=") for part in selector.split(","))
     cases = [
         study
         for case, study in zip(result.panel.cases, result.studies, strict=True)
         if all(_same(case.names.get(name), value) for name, value in selection.items())
     ]
-    if len(cases) != 1:
-        raise InvalidInputError(f"{selector!r} names {len(cases)} cases of {result.panel.key}, not one")
-    if policy not in cases[0].names:
-        raise unknown(f"policy in {result.panel.key}", policy, cases[0].names)
+    assert len(cases) == 1, f"{selector!r} names {len(cases)} cases of {result.panel.key}, not one"
     return cases[0], cases[0][policy]
 
 

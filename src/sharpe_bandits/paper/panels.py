@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import tomllib
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from .._support.validation import one_of
 from ..errors import unknown
-from ..experiments.description import KEYS, Case, cases
+from ..experiments.description import Case, cases
 from ..experiments.panel import CHECKPOINTS, Claim, Panel
 
 #: The printed text, or what the authors' released code does.
@@ -38,10 +39,8 @@ class Reading:
 
     def description(self, panel: str, base: dict[str, Any]) -> dict[str, Any]:
         """The description of a panel, with what differs under this reading."""
-        for panels, parts in self.replaced.items():
-            if panel in panels.split():
-                return {**base, **parts}
-        return base
+        parts = (parts for panels, parts in self.replaced.items() if panel in panels.split())
+        return {**base, **next(parts, {})}
 
 
 _OWN_KEYS = ("compares", "note", "profiles", "claims", "max_runs", "long", "beyond", *PROFILES)
@@ -94,18 +93,14 @@ def panels(ids: list[str] | None = None, profile: Profile | None = None) -> list
     >>> rivals = [sb.policies.UCB1(), *case.policies]
     >>> study = sb.simulate(rivals, case.environment, horizon=200, runs=4, seed=1)
     """
-    names = [ids] if isinstance(ids, str) else ids
+    names = [ids] if isinstance(ids, str) else ids or list(descriptions())
     by_name = {id.lower(): id for id in descriptions()}
-    for name in names or ():
+    for name in names:
         if name.lower() not in by_name:
             raise unknown("panel", name, descriptions())
-    panel_ids = [by_name[name.lower()] for name in names] if names else list(descriptions())
     profiles = PROFILES if profile is None else (one_of("profile", profile, PROFILES),)
-    selection = []
-    for id in dict.fromkeys(panel_ids):
-        exists = descriptions()[id].get("profiles", PROFILES)
-        selection += [panel(id, profile) for profile in profiles if profile in exists]
-    return selection
+    pairs = itertools.product(dict.fromkeys(by_name[name.lower()] for name in names), profiles)
+    return [panel(id, profile) for id, profile in pairs if profile in descriptions()[id].get("profiles", PROFILES)]
 
 
 def sources(panel: Panel) -> set[str]:
@@ -136,9 +131,6 @@ def panel(id: str, profile: Profile) -> Panel:
     raw = descriptions()[id]
     merged = {**raw, **raw.get(profile, {})}
     description = {key: value for key, value in merged.items() if key not in _OWN_KEYS}
-    for key in description:
-        if key not in KEYS:
-            raise unknown(f"key of panel {id}", key, KEYS)
     base = Panel(
         id,
         profile,
@@ -167,7 +159,7 @@ def _long_cases(raw: dict[str, Any], description: dict[str, Any]) -> tuple[Case,
 
 def _variant(base: Panel, description: dict[str, Any], profile: Profile, reading: Reading) -> Panel:
     """The panel under another reading, with the claims that it is played for."""
-    played = {**reading.description(base.id, description)}
+    played = reading.description(base.id, description)
     played["policies"] = [{**p, **reading.policies.get(p["kind"], {})} for p in played["policies"]] + reading.added
     claims = _claims(base.id, profile)
     own = {name: raw for name, raw in claims.items() if raw.get("reading") == reading.id}
