@@ -133,7 +133,7 @@ def test_files_that_are_none(tmp_path):
     with pytest.raises(sb.errors.InvalidInputError, match="cannot be read: Is a directory"):
         read(tmp_path)
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(sb.errors.InvalidInputError, match="is not a text file"):
+    with pytest.raises(sb.errors.InvalidInputError, match="is not TOML"):
         read(tmp_path / "binary.toml")
 
 

@@ -27,16 +27,13 @@ class Kind:
 
     def signature(self) -> str:
         """The parameters as they are written; those that all policies share are left out."""
+        made = {f.name: f.default_factory() for f in dataclasses.fields(self.make) if callable(f.default_factory)}
         shared = ("name", "pilot_fraction", "pilot_pulls")
-        return ", ".join(p.name + self._default(p) for p in self.parameters if p.name not in shared)
-
-    def _default(self, parameter: inspect.Parameter) -> str:
-        if parameter.default is parameter.empty:
-            return ""
-        for f in dataclasses.fields(self.make):
-            if f.name == parameter.name and f.default_factory is not dataclasses.MISSING:
-                return f" = {f.default_factory()!r}"
-        return f" = {parameter.default!r}"
+        defaults = {p.name: made.get(p.name, p.default) for p in self.parameters if p.name not in shared}
+        words = (
+            name if value is inspect.Parameter.empty else f"{name} = {value!r}" for name, value in defaults.items()
+        )
+        return ", ".join(words)
 
 
 def kinds(base: Any) -> dict[str, Kind]:

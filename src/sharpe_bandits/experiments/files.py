@@ -27,11 +27,9 @@ def read(path: str | os.PathLike[str], runs: int | None = None, seed: int | None
         content = tomllib.loads(file.read_text("utf-8"))
     except FileNotFoundError:
         raise InvalidInputError(f"there is no file {file}") from None
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(f"{file} is not a text file: {error}") from None
     except OSError as error:
         raise InvalidInputError(f"{file} cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:  # also numbers with too many digits
+    except (ValueError, RecursionError) as error:  # also what is no text, and numbers with too many digits
         raise InvalidInputError(f"{file} is not TOML: {error}") from None
     try:
         return _experiment(content, name_of(file), runs, seed)

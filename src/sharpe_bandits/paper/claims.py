@@ -50,20 +50,23 @@ def with_reading(verdict: Verdict, other: Verdict, result: PanelResult) -> Verdi
 
 
 def verdict_on(
-    statement: str, result: PanelResult, says: str, word: Word, evidence: Sequence[Evidence], why: str, id: str = ""
-) -> Verdict:
-    """The verdict on a statement (by its name, in ``statements.toml``) in the setting of a panel."""
+    statement: str, result: PanelResult, says: str, why: str, evidence: Sequence[Evidence], word: Word | None = None,
+    id: str = "",
+) -> Verdict:  # fmt: skip
+    """The verdict on a statement (by its name, in ``statements.toml``) in the setting of a panel: that of the evidence,
+    or ``word`` if there is none.
+    """
     facts = statements().get(statement, {})
     source = SOURCES[facts.get("source", "theory" if ":" in statement else "experiments")]
     general = (facts.get("text", ""), facts.get("important", False))
     id = id or f"{result.panel.id}.{statement.partition(':')[0]}"
+    word = word or together([e.verdict for e in evidence])
     return Verdict(id, result.panel.id, result.panel.profile, says, word, tuple(evidence), why, source, (), *general)
 
 
 def _judge(claim: Claim, result: PanelResult) -> Verdict:
     evidence = [compare(check, result, claim.metric) for check in claim.checks]
-    word = together([e.verdict for e in evidence])
-    return verdict_on(claim.statement, result, claim.says, word, evidence, claim.why, claim.id)
+    return verdict_on(claim.statement, result, claim.says, claim.why, evidence, id=claim.id)
 
 
 def below_zero(difference: Estimate) -> Judgement:

@@ -18,7 +18,7 @@ from ..arms.uniform import Uniform
 from ..charts.tidy_rows import Rows
 from ..experiments.description import Case
 from ..experiments.panel import PROMISED, PROMISED_RATE, PanelResult
-from ..experiments.verdicts import CONFIDENCE, Evidence, Verdict, Word, together
+from ..experiments.verdicts import CONFIDENCE, Evidence, Verdict, Word
 from ..objectives import Sharpe, Variance, gaps_of
 from ..policies.base import Policy
 from ..policies.elimination import SHVV
@@ -175,7 +175,7 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
     says = f"The printed bound of {names} holds where it is not vacuous"
     about = "errors" if kind == "probability" else names
     if not judged:
-        return verdict_on(f"bound:{about}", result, says, "vacuous", (), _why_vacuous(silent))
+        return verdict_on(f"bound:{about}", result, says, _why_vacuous(silent), (), "vacuous")
     runs = (
         "Runs that lock in to a wrong arm have linear regret up to these horizons, which the bound does not cover: "
         f"{', '.join(locked)}. "
@@ -187,7 +187,7 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
     )
     evidence = [e for of_policy in judged.values() for e in of_policy]
     says += f", up to n = {max(case.horizon for case, _ in pairs):,}"
-    return verdict_on(f"bound:{about}", result, says, together([e.verdict for e in evidence]), evidence, why)
+    return verdict_on(f"bound:{about}", result, says, why, evidence)
 
 
 def _why_vacuous(silent: dict[str, list[tuple[float, int | None]]]) -> str:
@@ -225,7 +225,7 @@ def _evident(result: PanelResult, findings: TheoryFindings) -> None:
     )
     word: Word = "vacuous" if max(halving) >= 1 else "holds" if smaller == len(halving) else "fails"
     says = "That SHSR has the least error is evident from the upper bounds"
-    findings.verdicts.append(verdict_on("evident:SHSR", result, says, word, (), why))
+    findings.verdicts.append(verdict_on("evident:SHSR", result, says, why, (), word))
 
 
 def _plotted_rows(result: PanelResult) -> Rows:
@@ -306,9 +306,8 @@ def _growth(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
         f"good arm whose first rewards happened to {misled} is not played again. If none is, "
         "all arms are still being explored at this horizon."
     )
-    word = together([e.verdict for e in evidence])
     says = f"The regret of {name} is logarithmic in n, up to n = {horizon:,}"
-    return verdict_on(f"log:{name}", result, says, word, evidence, why)
+    return verdict_on(f"log:{name}", result, says, why, evidence)
 
 
 def _excluded(case: Case, policy: Any) -> bool:
@@ -328,17 +327,14 @@ def _same_arm(result: PanelResult, findings: TheoryFindings) -> None:
             for objective in (case.objective, Sharpe(case.L))
         )
         apart = ~(best & sharpe).any(axis=1)
+        how = f"they differ in {apart.mean():.1%} of the runs"
         if isinstance(case.environment, Bandit):
-            if apart[0]:
-                differs.append(
-                    f"{case.label}: RSSR prefers arm {best[0].argmax() + 1}, SR arm {sharpe[0].argmax() + 1}"
-                )
-        elif apart.any():
-            differs.append(f"{case.label}: they differ in {apart.mean():.1%} of the runs")
+            how = f"RSSR prefers arm {best[0].argmax() + 1}, SR arm {sharpe[0].argmax() + 1}"
+        differs += [f"{case.label}: {how}"] if apart.any() else []
     word: Judgement = "fails" if differs else "holds"
     why = f"This is arithmetic, not chance: squaring the mean gives it more weight. {'; '.join(differs)}."
     says = "The arm with the best RSSR is the arm with the best SR"
-    findings.verdicts.append(verdict_on("arm:RSSR", result, says, word, (), why))
+    findings.verdicts.append(verdict_on("arm:RSSR", result, says, why, (), word))
 
 
 #: The measurement of a statement: its kind, case, promised rate, measured rate, and the arms it is about.
@@ -371,8 +367,7 @@ def _coverage(result: PanelResult, findings: TheoryFindings) -> None:
         small = [evidence.verdict for evidence, unit in pairs if unit]
         why = f"{claim.why} With rewards in [0, 1] it failed in {small.count('fails')} of {len(small)} comparisons."
         every = [evidence for evidence, _ in pairs]
-        word = together([evidence.verdict for evidence in every])
-        findings.verdicts.append(verdict_on(claim.statement, result, claim.says, word, every, why, claim.id))
+        findings.verdicts.append(verdict_on(claim.statement, result, claim.says, why, every, id=claim.id))
 
 
 def _short(arm: Arm) -> str:
