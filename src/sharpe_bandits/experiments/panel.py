@@ -8,7 +8,6 @@ from typing import Any, Literal, cast
 
 from ..charts.description import Figure
 from ..charts.tidy_rows import Rows, curves, points, rates
-from ..policies.base import Policy
 from ..results.policy_result import Compared, Metric, PolicyResult
 from ..results.study import Study
 from ..simulation.api import check_memory, checkpoint_times, run_specs, settings_of
@@ -139,14 +138,18 @@ def run_panels(
     distinct = {names[id(spec)]: spec for _, specs in every for of_case in specs for spec in of_case}
     for spec in distinct.values():
         prepare(spec)
-    results = dict(zip(distinct, run_specs(list(distinct.values()), backend, None, store, stream), strict=True))
+    played = dict(zip(distinct, run_specs(list(distinct.values()), backend, None, store, stream), strict=True))
+
+    def result(spec: Spec) -> PolicyResult:
+        """The result under the name that its policy has in this panel."""
+        return replace(played[names[id(spec)]], name=spec.policy.name, policy=spec.policy.to_dict())
+
     finished: dict[str, PanelResult] = {}
     for panel, specs in every:
-        usual = min(runs, panel.max_runs or runs)
         studies = [
             Study(
-                {spec.policy.name: _named(results[names[id(spec)]], spec.policy) for spec in of_case},
-                settings_of(case.environment, case.horizon, of_case[0].runs if of_case else usual, seed),
+                {spec.policy.name: result(spec) for spec in of_case},
+                settings_of(case.environment, case.horizon, of_case[0].runs if of_case else runs, seed),
                 cast(Metric, panel.metric),  # "coverage" is for panels without policies
                 case.objective,
                 case.variables,
@@ -160,8 +163,3 @@ def run_panels(
     for panel in panels:
         finished[panel.key].readings.extend(finished[other.key] for other in panel.readings)
     return [finished[panel.key] for panel in panels]
-
-
-def _named(result: PolicyResult, policy: Policy) -> PolicyResult:
-    """The result under the name that its policy has in this panel."""
-    return replace(result, name=policy.name, policy=policy.to_dict())

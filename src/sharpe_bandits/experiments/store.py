@@ -12,15 +12,12 @@ import io
 import json
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from .._support.files import read_checked, write_checked
 from ..simulation.executors import Task, compute
 from ..simulation.spec import FORMAT, Chunk, Spec
-
-_KIND = b"sharpe-bandits chunk 4\n"
 
 
 class ChunkStore:
@@ -40,36 +37,32 @@ class ChunkStore:
 
     def find(self, task: Task) -> Chunk | None:
         """The chunk of a task; None unless its file is intact and the right one."""
-        path, identity = self._place(task)
-        body = read_checked(path, _KIND)
-        if body is None or not body.startswith(identity):
+        body = read_checked(*self._place(task))
+        if body is None:
             return None
-        with np.load(io.BytesIO(body[len(identity) :])) as arrays:
+        with np.load(io.BytesIO(body)) as arrays:
             return Chunk(**arrays)
 
     def keep(self, task: Task, chunk: Chunk) -> None:
         """Store a chunk."""
-        path, identity = self._place(task)
         packed = io.BytesIO()
-        arrays: dict[str, Any] = {f.name: getattr(chunk, f.name) for f in fields(Chunk)}
-        np.savez_compressed(packed, **arrays)
-        write_checked(path, _KIND, identity + packed.getvalue())
+        np.savez_compressed(packed, **vars(chunk))
+        write_checked(*self._place(task), packed.getvalue())
 
     def _place(self, task: Task) -> tuple[Path, bytes]:
-        """The file of a task's chunk, and its identity in the header."""
+        """The file of a task's chunk, and its header, with the identity of the chunk."""
         if id(task.spec) not in self._digests:
             self._digests[id(task.spec)] = task.spec, digest(task.spec)
         name = self._digests[id(task.spec)][1]
         path = self.folder / name / f"{task.first}-{task.runs}.chunk"
-        return path, f"{name} {task.first} {task.runs}\n".encode()
+        return path, f"sharpe-bandits chunk 4\n{name} {task.first} {task.runs}\n".encode()
 
 
 def digest(spec: Spec) -> str:
     """A digest of everything that a chunk of this spec depends on, except its range of runs."""
     left_out = {"kernel"} if spec.has_rules else {"kernel", "control", "share", "bounds", "among"}  # all kernels agree
     settings = {f.name: getattr(spec, f.name) for f in fields(spec) if f.name not in left_out}
-    policy = spec.policy.settled(spec.horizon, spec.environment.K)
-    nameless = {name: value for name, value in policy.to_dict().items() if name != "name"}  # names change nothing
-    plain = {"policy": nameless, "environment": spec.environment.to_dict()}
-    described = {"format": FORMAT, **settings, **plain}
+    policy = spec.policy.settled(spec.horizon, spec.environment.K).to_dict()
+    policy.pop("name", None)  # names change nothing
+    described = {"format": FORMAT, **settings, "policy": policy, "environment": spec.environment.to_dict()}
     return hashlib.sha256(json.dumps(described, sort_keys=True, default=str).encode()).hexdigest()[:24]
