@@ -46,8 +46,8 @@ def error_panel(policies=None, variables=({"K": 16}, {"K": 32})):
 
 
 def coverage_figure():
+    from sharpe_bandits.charts.tidy_rows import PROMISED
     from sharpe_bandits.paper.panels import panel as of_paper
-    from sharpe_bandits.paper.theory_check import PROMISED
 
     source = of_paper("C1", "paper")
     found = []

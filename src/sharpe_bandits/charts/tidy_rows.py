@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from .._support.names import printable
 from .description import DASHES, GREY, PALETTE, Axis, Chart, Figure, Rule, Series, colour_and_marker
@@ -21,8 +23,11 @@ BOUNDS = {"printed": "#8c8c8c", "repaired": "#4d4d4d", "proved": "#000000"}
 #: Where a bound on regret must end to be drawn, in multiples of the highest curve: one above would flatten all curves,
 #: one below would lie on the axis.
 _BOUND_DRAWN = (0.05, 3.0)
-#: The metric that the paper's released code plots as regret.
-AS_PLOTTED = "regret as plotted"
+#: The metric that the paper's released code plots as regret: the gap of the first two arms times sub-optimal plays.
+AsPlotted = Literal["regret as plotted"]
+AS_PLOTTED: AsPlotted = "regret as plotted"
+#: The metric of rows with the rate that an inequality promises.
+PROMISED = "promised rate"
 _LONGEST_TITLE = 100
 _SWITCH = "#b8bec8"
 _LABELS = {"regret": "regret R(t)", "error": "probability of error", "stopping time": "stopping time (rounds)"}
@@ -48,13 +53,19 @@ def curves(rows: Rows, cases: Sequence[CaseLabel], caption: str, logx: bool = Fa
     if any(row["K"] > 2 for row in rows) or any(case.switches for case in cases):
         metrics.append("sub-optimal plays")
     metrics += [metric for metric in (AS_PLOTTED,) if any(row["metric"] == metric for row in rows)]
-    by_key = defaultdict(list)
+    by_key: dict[tuple[str, str, str], Rows] = defaultdict(list)
     for row in rows:
         by_key[row["case"], row["policy"], row["metric"]].append(row)
     policies = _policies(rows, metrics)
 
     def chart(case: CaseLabel, metric: str) -> Chart:
-        series = list(_measured(by_key, case, policies, metric))
+        series = []
+        for number, policy in enumerate(policies):
+            if curve := by_key.get((case.case, policy, metric)):
+                dash, name = DASHES[number // len(PALETTE) % len(DASHES)], case.names.get(policy, policy)
+                tip = f"{policy}: {_said(curve[-1], f't = {case.horizon:,}')}"
+                look: dict[str, Any] = {"colour": colour_and_marker(number)[0], "dash": dash, "tip": tip}
+                series.append(Series(name=name, at=[row["t"] for row in curve], **_numbers(curve), **look))
         if metric == "regret":
             series += _bounds(by_key, case.case, policies, max((max(s.high) for s in series), default=0.0))
         first = (10 if case.horizon >= 100 else 1) if logx else 0
@@ -129,24 +140,22 @@ def points(rows: Rows, cases: Sequence[CaseLabel], metric: str, caption: str, ti
     return Figure(title=title or finding(rows, cases, metric), charts=[[chart]], size=size, caption=caption)
 
 
-def rates(rows: Rows, promised: str, caption: str) -> Figure:
-    """Violation rates of inequalities, a chart for each, beside the rates that it promises (metric ``promised``)."""
+def rates(rows: Rows, caption: str) -> Figure:
+    """Violation rates of inequalities, a chart for each, beside the rates that it promises."""
     by_kind: dict[str, Rows] = {}
     for row in rows:
         by_kind.setdefault(row["policy"].rsplit(", ", 1)[0], []).append(row)
     charts: list[Chart] = []
     for kind, own in by_kind.items():
-        words = [row["case"].split(", n = ") for row in own]
-        places, settings = (list(dict.fromkeys(column)) for column in zip(*words, strict=True))
+        cases = {row["case"]: row["case"].split(", n = ") for row in own}  # place and setting
+        places, settings = (list(dict.fromkeys(column)) for column in zip(*cases.values(), strict=True))
+        steps = np.linspace(-0.15, 0.15, len(settings))
+        heights = {case: places.index(place) + steps[settings.index(n)] for case, (place, n) in cases.items()}
         series = []
         for form, colour, marker, shift in (("printed", PALETTE[1], "o", -0.2), ("repaired", PALETTE[0], "s", 0.2)):
             for promise in (True, False):
-                of_form = [r for r in own if r["policy"].endswith(form) and (r["metric"] == promised) == promise]
-                at = []
-                for row in of_form:
-                    place, setting = row["case"].split(", n = ")
-                    step = settings.index(setting) / max(len(settings) - 1, 1) - 0.5
-                    at.append(places.index(place) + shift + 0.3 * step)
+                of_form = [r for r in own if r["policy"].endswith(form) and (r["metric"] == PROMISED) == promise]
+                at = [heights[row["case"]] + shift for row in of_form]
                 said = (f"{row['case']}: {row['mean']:.4g} [{row['low']:.4g}, {row['high']:.4g}]" for row in of_form)
                 look: dict[str, Any] = (
                     {"name": "promised", "colour": GREY, "marker": "|", "size": 5, "kind": "bound"} if promise
@@ -182,18 +191,6 @@ def _numbers(rows: Rows) -> dict[str, Any]:
 
 def _said(row: dict[str, Any], where: str) -> str:
     return f"{row['mean']:.4g} ± {row['se']:.2g} (s.e.) at {where}"
-
-
-def _measured(
-    by_key: dict[tuple[str, str, str], Rows], case: CaseLabel, policies: list[str], metric: str
-) -> Iterable[Series]:
-    for number, policy in enumerate(policies):
-        if curve := by_key.get((case.case, policy, metric)):
-            when = f"t = {curve[-1]['t']:,}"
-            tip = f"{policy}: {_said(curve[-1], when)}"
-            dash, at = DASHES[number // len(PALETTE) % len(DASHES)], [row["t"] for row in curve]
-            name, colour = case.names.get(policy, policy), colour_and_marker(number)[0]
-            yield Series(name=name, colour=colour, at=at, **_numbers(curve), dash=dash, tip=tip)
 
 
 def _bounds(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 from ..charts.description import Figure
-from ..charts.tidy_rows import Rows, curves, points, rates
+from ..charts.tidy_rows import AsPlotted, Rows, curves, points, rates
 from ..results.policy_result import Compared, Metric, PolicyResult
 from ..results.study import Study
 from ..simulation.api import check_memory, checkpoint_times, run_specs, settings_of
@@ -18,12 +18,6 @@ from .store import ChunkStore, digest
 
 #: Checkpoints of a regret curve, unless the description says otherwise.
 CHECKPOINTS = 60
-#: The metric that the released code plots as regret: the gap of the first two arms times sub-optimal plays.
-AsPlotted = Literal["regret as plotted"]
-#: The metric of rows with the rate that an inequality promises.
-PROMISED = "promised rate"
-#: Violation rate that each inequality of a coverage panel promises.
-PROMISED_RATE = 0.1
 
 
 @dataclass(frozen=True)
@@ -118,10 +112,9 @@ class PanelResult:
         panel = self.panel
         where = f" ({panel.id}, {panel.profile} profile)" if panel.profile else ""
         if panel.metric == "coverage":
-            return rates(rows, PROMISED, f"{panel.title}{where}. Bars are 99% intervals")
+            return rates(rows, f"{panel.title}{where}. Bars are 99% intervals")
         labels = [study.case_label for study in self.studies]
-        runs = max((study.runs for study in self.studies), default=0)
-        caption = f"{panel.title}{where}. {runs:,} runs; 95% intervals"
+        caption = f"{panel.title}{where}. {max(study.runs for study in self.studies):,} runs; 95% intervals"
         if panel.metric == "regret":
             if all(study.K == 2 for study in self.studies):
                 caption += "; with two arms, sub-optimal plays are regret divided by the gap"

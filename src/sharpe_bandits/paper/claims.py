@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from ..experiments.panel import AsPlotted, Claim, PanelResult
+from ..charts.tidy_rows import AsPlotted
+from ..experiments.panel import Claim, PanelResult
 from ..experiments.verdicts import CONFIDENCE, SOURCES, Evidence, UnderReading, Verdict, Word, together
 from ..objectives import Objective
 from ..results.metrics import Estimate, mean_of
@@ -18,9 +19,6 @@ from ..results.policy_result import Compared, PolicyResult
 from ..results.study import Study
 from ..theory.bound import Judgement
 from .panels import statements
-
-#: The metric that the released code plots as regret.
-AS_PLOTTED: Final[AsPlotted] = "regret as plotted"
 
 _SIDE = re.compile(r"^\s*(?:(?P<factor>[\d.]+)\s*\*\s*)?(?P<policy>[^@]+?)\s*@\s*(?P<case>[^@]+?)\s*$")
 
@@ -96,7 +94,7 @@ def _totals(
     assert match, f"{side!r} is not of the form 'factor * policy @ variable=value'"
     study, played = find(result, match["policy"], match["case"])
     factor = float(match["factor"] or 1.0)
-    if metric == AS_PLOTTED:
+    if metric == "regret as plotted":
         totals, sizes = played.totals("sub-optimal plays", study.objective)
         return factor * plotted_gap(study, played) * totals, sizes, None
     metric = study.metric if metric is None else metric

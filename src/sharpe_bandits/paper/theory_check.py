@@ -15,9 +15,9 @@ from .._support.display import Table
 from ..arms.bandit import Bandit
 from ..arms.base import Arm
 from ..arms.uniform import Uniform
-from ..charts.tidy_rows import Rows
+from ..charts.tidy_rows import AS_PLOTTED, PROMISED, Rows
 from ..experiments.description import Case
-from ..experiments.panel import PROMISED, PROMISED_RATE, PanelResult
+from ..experiments.panel import PanelResult
 from ..experiments.verdicts import CONFIDENCE, Evidence, Verdict, Word
 from ..objectives import Sharpe, Variance, gaps_of
 from ..policies.base import Policy
@@ -29,10 +29,11 @@ from ..results.study import ENDS, Study
 from ..simulation.api import simulate
 from ..theory.bound import Form, Judgement, within
 from . import lock_ins
-from .claims import AS_PLOTTED, plotted_gap, verdict_on, with_reading
+from .claims import plotted_gap, verdict_on, with_reading
 from .panels import sources
 
-SAMPLES = 20_000
+#: Samples of a coverage panel, and the violation rate that each of its inequalities promises.
+SAMPLES, PROMISED_RATE = 20_000, 0.1
 #: Maximum length of an arm's name on an axis.
 _LONGEST = 20
 #: Regret whose linear part is a smaller share of the final regret may be called logarithmic.

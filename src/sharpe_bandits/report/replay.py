@@ -32,7 +32,7 @@ def figures(replay: Replay) -> dict[str, Figure]:
 
 def files(replay: Replay) -> dict[str, bytes]:
     """Holdings and wealth of every row."""
-    return {"log.csv": _log(replay).to_csv(), "wealth.csv": Table.of(_paths(replay)).to_csv()}
+    return {"log.csv": _log(replay).to_csv(), "wealth.csv": _paths(replay).to_csv()}
 
 
 def _log(replay: Replay) -> Table:
@@ -42,17 +42,16 @@ def _log(replay: Replay) -> Table:
     return Table(heads, [[p.name, p.typical, *row] for p, table in tables for row in table.rows])
 
 
-def _paths(replay: Replay) -> list[dict[str, Any]]:
+def _paths(replay: Replay) -> Table:
     """Wealth after every row, a column per player."""
-    if replay.dates is None:
-        paths: dict[str, Any] = {"row": range(1, len(replay.players[0].wealth) + 1)}
-    else:
+    paths: dict[str, Any] = {"row": range(1, len(replay.players[0].wealth) + 1)}
+    if replay.dates is not None:
         paths = {"date": [in_words(date) for date in replay.dates]}
     for p in replay.players:
         paths[p.name] = p.wealth.tolist()  # the median of several runs
         if p.runs > 1:
             paths |= {f"{p.name}, 5% of runs": p.wealth_low.tolist(), f"{p.name}, 95% of runs": p.wealth_high.tolist()}
-    return [dict(zip(paths, row, strict=True)) for row in zip(*paths.values(), strict=True)]
+    return Table(list(paths), [list(row) for row in zip(*paths.values(), strict=True)])
 
 
 def _figure(replay: Replay, title: str, charts: list[list[Chart]], height: float) -> Figure:
