@@ -34,45 +34,36 @@ def _series(plan: Plan) -> Iterator[Series]:
     largest = max(p.budget for p in plan.points)
     for number, name in enumerate(plan.policies):
         colour, marker = colour_and_marker(number)
-        own = [p for p in plan.points if p.policy == name]
-        near = sorted((p for p in own if _SPAN * p.budget >= largest), key=lambda p: p.budget)
+        look: dict[str, Any] = {"name": name, "colour": colour}
+        near = [p for p in plan.points if p.policy == name and _SPAN * p.budget >= largest]
+        near.sort(key=lambda p: p.budget)
         need = plan[name] if plan.needs else None
         if need is not None and need.line is not None:
             curve = need.line.error(np.geomspace(need.line.low, need.line.high, 40))
-            yield Series(
-                name=name, colour=colour, at=curve.t, mean=curve.mean, low=curve.low, high=curve.high, legend=False
-            )
+            yield Series(at=curve.t, mean=curve.mean, low=curve.low, high=curve.high, legend=False, **look)
         if need is not None and need.rounds is not None and plan.target is not None:
             rounds = [need.rounds.mean, need.rounds.low, need.rounds.high]
             tip = "{}: needs {:,} rounds [{:,}, {:,}]".format(name, *map(math.ceil, rounds))
-            yield Series(
-                name=name, colour=colour, at=rounds[1:], mean=[plan.target] * 2, width=4, legend=False,
-                tip=tip,
-            )  # fmt: skip
+            yield Series(at=rounds[1:], mean=[plan.target] * 2, width=4, legend=False, tip=tip, **look)
+        line = "" if need is not None and need.line is not None else "-"
         wrong = [p for p in near if p.wrong and p.stage != VERIFY]
         fresh = [p for p in near if p.wrong and p.stage == VERIFY]
-        line = "" if need is not None and need.line is not None else "-"
-        groups = ((wrong, 3.5, True), (fresh, 7.0, False))
-        visible = [(points, size, filled) for points, size, filled in groups if points]
-        for k, (points, size, filled) in enumerate(visible):
-            yield Series(
-                name=name, colour=colour, at=[p.budget for p in points], **_errors(points), bars=True,
-                dash=line if points is wrong else "", marker=marker, size=size, filled=filled, width=0.9,
-                legend=k == 0, tip="\n".join([name, *(_in_words(plan, p) for p in points)]),
-            )  # fmt: skip
+        of_fresh: dict[str, Any] = {"size": 7.0, "dash": "", "filled": False, "legend": not wrong}
+        for points, style in ((wrong, {"size": 3.5, "dash": line}), (fresh, of_fresh)):
+            if points:
+                tip = "\n".join([name, *(_in_words(plan, p) for p in points)])
+                yield Series(**_errors(points), bars=True, marker=marker, width=0.9, tip=tip, **look, **style)
         never = [p for p in near if not p.wrong]
         if never:  # a logarithmic axis has no 0: the upper end of the interval is shown
-            ends = [p.error.high for p in never]
+            at, ends = [p.budget for p in never], [p.error.high for p in never]
             words = (f"{p.budget:,} rounds: no run was wrong, error below {p.error.high:.3g}" for p in never)
-            yield Series(
-                name=name, colour=colour, at=[p.budget for p in never], mean=ends, dash="",
-                marker=CARET_DOWN, size=4.5, filled=False, legend=not visible,
-                tip="\n".join([name, *words]),
-            )  # fmt: skip
+            look |= {"marker": CARET_DOWN, "dash": "", "size": 4.5, "filled": False, "legend": not (wrong or fresh)}
+            yield Series(at=at, mean=ends, tip="\n".join([name, *words]), **look)
 
 
 def _errors(points: list[Point]) -> dict[str, Any]:
-    return {key: [getattr(p.error, key) for p in points] for key in ("mean", "low", "high")}
+    ends = {key: [getattr(p.error, key) for p in points] for key in ("mean", "low", "high")}
+    return {"at": [p.budget for p in points], **ends}
 
 
 def _in_words(plan: Plan, point: Point) -> str:

@@ -37,13 +37,23 @@ def content(ranking: Ranking) -> dict[str, Any]:
 
 def figure(ranking: Ranking) -> Figure:
     """The criterion with its intervals, the best on top."""
-    sharpe = [Rule(axis="x", at=0, width=0.9)]
-    if ranking.trials > 1:
-        label = f"expected maximum of {ranking.trials} trials without skill"
-        sharpe.append(Rule(axis="x", at=ranking.annual_expected_maximum, label=label, colour="#4d4d4d", dash=DASHES[1]))
-    chart = _intervals(ranking, "annual_sharpe", f"annualised {ranking.ratio_words}", sharpe)
-    if not ranking.by_ratio:
-        chart = _intervals(ranking, "value", ranking.criterion, [])
+    what, label, rules = "value", ranking.criterion, []
+    if ranking.by_ratio:
+        what, label, rules = "annual_sharpe", f"annualised {ranking.ratio_words}", [Rule(axis="x", at=0, width=0.9)]
+    if ranking.by_ratio and ranking.trials > 1:
+        name = f"expected maximum of {ranking.trials} trials without skill"
+        rules.append(Rule(axis="x", at=ranking.annual_expected_maximum, label=name, colour="#4d4d4d", dash=DASHES[1]))
+    columns = ranking.columns[:DRAWN]
+    mean, low, high = ([getattr(c, f"{what}{end}") for c in columns] for end in ("", "_low", "_high"))
+    values = zip(columns, mean, low, high, strict=True)
+    series = Series(
+        name=label, colour=PALETTE[0], at=range(len(columns)), mean=mean, low=low, high=high, dash="", marker="o",
+        size=5.5, width=2.2, bars=True, legend=False,
+        tip="\n".join(f"{c.name}: {value:.4g} [{least:.4g}, {most:.4g}]" for c, value, least, most in values),
+    )  # fmt: skip
+    places = [shorten(printable(c.name), 28) for c in columns]
+    y = Axis(scale="places", places=places, beside=[f"first in {c.best:.0%}" for c in columns])
+    chart = Chart(series=[series], x=Axis(label=label), y=y, rules=rules, across=True)
     settings, count = ranking.settings(), len(ranking.columns)
     first = "R" if count <= DRAWN else f"First {DRAWN} of {count:,} columns, r"
     return Figure(
@@ -56,50 +66,34 @@ def figure(ranking: Ranking) -> Figure:
     )
 
 
-def _intervals(ranking: Ranking, what: str, label: str, rules: list[Rule]) -> Chart:
-    columns = ranking.columns[:DRAWN]
-    values = [(c.name, *(getattr(c, f"{what}{end}") for end in ("", "_low", "_high"))) for c in columns]
-    series = Series(
-        name=label, colour=PALETTE[0], at=range(len(columns)), dash="", marker="o", size=5.5, width=2.2,
-        bars=True, legend=False, mean=[mean for _, mean, _, _ in values], low=[low for _, _, low, _ in values],
-        high=[high for _, _, _, high in values],
-        tip="\n".join(f"{name}: {mean:.4g} [{low:.4g}, {high:.4g}]" for name, mean, low, high in values),
-    )  # fmt: skip
-    places = Axis(
-        scale="places",
-        places=[shorten(printable(c.name), 28) for c in columns],
-        beside=[f"first in {c.best:.0%}" for c in columns],
-    )
-    return Chart(series=[series], x=Axis(label=label), y=places, rules=rules, across=True)
-
-
 def curves(ranking: Ranking) -> Figure:
     """Growth of 1, loss from the last peak and rolling Sharpe ratio; the first columns in colour, others in grey."""
     returns, q = ranking.returns, ranking.periods_per_year
     window = int(min(max(round(q), LEAST_WINDOW), max(len(returns) // 3, 3)))
-    panels: dict[str, list[Series]] = {"growth": [], "drawdown": [], "rolling": []}
+    panels: tuple[list[Series], ...] = ([], [], [])
     columns = ranking.columns[:DRAWN]
     for number in reversed(range(len(columns))):
         place = returns.names.index(columns[number].name)
         x, excess = returns.values[:, place], returns.excess[:, place] - ranking.risk_free_per_period
         own = np.flatnonzero(~np.isnan(x))
-        lines = {
-            "growth": (own, statistics.wealth(x[own])), "drawdown": (own, -statistics.drawdowns(x[own])),
-            "rolling": (own[window - 1 :], statistics.rolling_sharpe(excess[own], window) * math.sqrt(q)),
-        }  # fmt: skip
+        lines = (
+            (own, statistics.wealth(x[own])), (own, -statistics.drawdowns(x[own])),
+            (own[window - 1 :], statistics.rolling_sharpe(excess[own], window) * math.sqrt(q)),
+        )  # fmt: skip
         bold = number < len(COLOURS)
-        for key, (rows, values) in lines.items():
+        colour, width = (COLOURS[number], 1.4) if bold else ("#c9cfd6", 0.7)
+        name = shorten(printable(columns[number].name), 28)
+        for panel, (rows, values) in zip(panels, lines, strict=True):
             places = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), POINTS)).round().astype(int))
             at: Any = rows[places] + 1 if returns.dates is None else returns.dates[rows[places]]
-            colour, width = (COLOURS[number], 1.4) if bold else ("#c9cfd6", 0.7)
-            name = shorten(printable(columns[number].name), 28)
-            panels[key].append(Series(name=name, colour=colour, at=at, mean=values[places], width=width, legend=bold))
+            panel.append(Series(name=name, colour=colour, at=at, mean=values[places], width=width, legend=bold))
     axis = Axis(scale="date") if returns.dates is not None else Axis(label="rows")
+    growth, drawdown, rolling = panels
     words = f"{ranking.ratio_words}, {window:,} rows"
     charts = [
-        Chart(series=panels["growth"], x=axis, y=Axis(label="growth of 1", scale="log", plain=True)),
-        Chart(series=panels["drawdown"], x=axis, y=Axis(label="loss from the last peak")),
-        Chart(series=panels["rolling"], x=axis, y=Axis(label=words), rules=[Rule(axis="y", at=0)]),
+        Chart(series=growth, x=axis, y=Axis(label="growth of 1", scale="log", plain=True)),
+        Chart(series=drawdown, x=axis, y=Axis(label="loss from the last peak")),
+        Chart(series=rolling, x=axis, y=Axis(label=words), rules=[Rule(axis="y", at=0)]),
     ]
     colour = f"; the first {len(COLOURS)} in colour" if len(columns) > len(COLOURS) else ""
     return Figure(
