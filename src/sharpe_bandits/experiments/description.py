@@ -140,15 +140,11 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
 
 def _label(value: Any, values: list[Any]) -> str:
     """A short label of a swept part: its kinds, or its number in the list if kinds are not unique."""
-    labels = [_kinds(v) for v in values]
+    parts = (part if isinstance(part, list) else [part] for part in values)
+    names = [[t.get("name", t.get("kind")) if isinstance(t, dict) else t for t in tables] for tables in parts]
+    labels = [" + ".join(dict.fromkeys(map(str, own))) for own in names]
     label = labels[values.index(value)]
     return label if labels.count(label) == 1 else str(values.index(value) + 1)
-
-
-def _kinds(part: Any) -> str:
-    tables = part if isinstance(part, list) else [part]
-    names = (t.get("name", t.get("kind")) if isinstance(t, dict) else t for t in tables)
-    return " + ".join(dict.fromkeys(map(str, names)))
 
 
 def _case(description: Mapping[str, Any], variation: dict[str, Any], labels: dict[str, str]) -> Case:
@@ -163,8 +159,9 @@ def _case(description: Mapping[str, Any], variation: dict[str, Any], labels: dic
         for name, expression in let.items():
             with at(name):
                 names[name] = evaluate(expression, names)
-    if not (is_number(names.get("L", 1)) and names.get("L", 1) > 0):
-        message = f"L is the name of the regulariser, a number above 0, but it is {shown(names['L'])}"
+    L = names.get("L", 1)
+    if not (is_number(L) and L > 0):
+        message = f"L is the name of the regulariser, a number above 0, but it is {shown(L)}"
         raise DescriptionError(message, *(("let", "L") if "L" in let else ("L",)))
     environment = _build_environment(parts, names, horizon)
     names["K"] = environment.K
