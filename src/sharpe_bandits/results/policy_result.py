@@ -152,8 +152,14 @@ class PolicyResult:
         """e_n: probability that the arm recommended at the end is not a best one (Wilson interval).
 
         For a policy that recommends m arms: that they are not m best ones. Arms that tie are interchangeable.
+
+        Unfinished runs of a fixed-confidence policy are not counted. If there are many of them, the finished ones are
+        not representative and may be wrong more often than delta, which refers to all runs.
         """
-        return metrics.wilson(int(self.wrong(objective).sum()), self.runs, confidence)
+        wrong = self.wrong(objective)[self.stopped]
+        if not len(wrong):
+            return Estimate(math.nan, math.nan, 0.0, 1.0)
+        return metrics.wilson(int(wrong.sum()), len(wrong), confidence)
 
     def simple_regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Estimate:
         """Expected gap of the arm recommended at the end.
@@ -203,8 +209,10 @@ class PolicyResult:
 
     def totals(self, metric: Compared, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The metric summed over the runs of each batch, and the number of runs per batch."""
-        if metric == "error":
-            return self.wrong(objective).astype(float), np.ones(self.runs)
+        if metric == "error":  # NaN for unfinished runs
+            return np.where(self.stopped, self.wrong(objective), np.nan), np.ones(self.runs)
+        if metric == "stopping time":
+            return self.final.sum(axis=1).astype(float), np.ones(self.runs)
         if metric == "sub-optimal plays":
             return self._weighted((self.gaps(objective) > 0).astype(float))[:, -1], self.batch_sizes
         return self.regret_per_batch(objective)[:, -1], self.batch_sizes
@@ -295,25 +303,6 @@ class StoppingResult(PolicyResult):
         roots = self.values(judge) if judge.has_feature else judge.root(self.mean, self.variance, *judge.arguments())[0]
         rows = np.arange(self.runs) % len(roots)
         return strictly & (roots[rows, self.recommended[:, 0]] < roots.max(axis=1)[rows] - self.epsilon)
-
-    def error(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> Estimate:
-        """Probability that a finished run recommended a wrong arm (Wilson interval): see :meth:`wrong`, which allows
-        for the policy's ``epsilon`` if it is judged by its own objective.
-
-        Unfinished runs are not counted: see :meth:`unfinished`. If there are many of them, the finished ones are not
-        representative and may be wrong more often than delta, which refers to all runs.
-        """
-        wrong = self.wrong(objective)[self.stopped]
-        if not len(wrong):
-            return Estimate(math.nan, math.nan, 0.0, 1.0)
-        return metrics.wilson(int(wrong.sum()), len(wrong), confidence)
-
-    def totals(self, metric: Compared, objective: Objective | None = None) -> tuple[np.ndarray, np.ndarray]:
-        if metric == "stopping time":
-            return self.rounds.astype(float), np.ones(self.runs)
-        if metric == "error":  # NaN for unfinished runs
-            return np.where(self.stopped, self.wrong(objective), np.nan), np.ones(self.runs)
-        return super().totals(metric, objective)
 
     def measures(
         self, metric: Metric, objective: Objective | None = None, L: float | None = None
