@@ -7,14 +7,16 @@ others.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from .._support.names import printable
 from .description import DASHES, GREY, PALETTE, Axis, Chart, Figure, Rule, Series, colour_and_marker
+
+if TYPE_CHECKING:
+    from ..results.study import Study
 
 Rows = list[dict[str, Any]]
 
@@ -33,24 +35,12 @@ _SWITCH = "#b8bec8"
 _LABELS = {"regret": "regret R(t)", "error": "probability of error", "stopping time": "stopping time (rounds)"}
 
 
-@dataclass(frozen=True)
-class CaseLabel:
-    """How a figure labels one case."""
-
-    case: str  # its name in the rows
-    title: str  # of its charts
-    lines: tuple[str, ...]  # below its points
-    horizon: int
-    switches: tuple[int, ...] = ()  # rounds in which the arms change
-    names: Mapping[str, str] = field(default_factory=dict)  # of policies that call the regulariser otherwise
-
-
-def curves(rows: Rows, cases: Sequence[CaseLabel], caption: str, logx: bool = False) -> Figure:
+def curves(rows: Rows, studies: Sequence[Study], caption: str, logx: bool = False) -> Figure:
     """Regret and sub-optimal plays over time; every case has charts of its own, since regrets at different L are in
     different units. With two arms, sub-optimal plays are regret divided by the gap, and not drawn.
     """
     metrics = ["regret"]
-    if any(row["K"] > 2 for row in rows) or any(case.switches for case in cases):
+    if any(row["K"] > 2 for row in rows) or any(study.switches for study in studies):
         metrics.append("sub-optimal plays")
     metrics += [metric for metric in (AS_PLOTTED,) if any(row["metric"] == metric for row in rows)]
     by_key: dict[tuple[str, str, str], Rows] = defaultdict(list)
@@ -58,59 +48,62 @@ def curves(rows: Rows, cases: Sequence[CaseLabel], caption: str, logx: bool = Fa
         by_key[row["case"], row["policy"], row["metric"]].append(row)
     policies = _policies(rows, metrics)
 
-    def chart(case: CaseLabel, metric: str) -> Chart:
+    def chart(study: Study, metric: str) -> Chart:
         series = []
         for number, policy in enumerate(policies):
-            if curve := by_key.get((case.case, policy, metric)):
-                dash, name = DASHES[number // len(PALETTE) % len(DASHES)], case.names.get(policy, policy)
-                tip = f"{policy}: {_said(curve[-1], f't = {case.horizon:,}')}"
+            if curve := by_key.get((study.label, policy, metric)):
+                of_regulariser = study.L is not None and study[policy].policy.get("epsilon0") == study.L
+                name, dash = policy + " (ε₀ = L)" * of_regulariser, DASHES[number // len(PALETTE) % len(DASHES)]
+                tip = f"{policy}: {_said(curve[-1], f't = {study.horizon:,}')}"
                 look: dict[str, Any] = {"colour": colour_and_marker(number)[0], "dash": dash, "tip": tip}
                 series.append(Series(name=name, at=[row["t"] for row in curve], **_numbers(curve), **look))
         if metric == "regret":
-            series += _bounds(by_key, case.case, policies, max((max(s.high) for s in series), default=0.0))
-        first = (10 if case.horizon >= 100 else 1) if logx else 0
+            series += _bounds(by_key, study.label, policies, max((max(s.high) for s in series), default=0.0))
+        first = (10 if study.horizon >= 100 else 1) if logx else 0
         rounds = "rounds t" if metric == metrics[-1] else ""
-        x = Axis(label=rounds, scale="log" if logx else "linear", limits=(first, case.horizon))
-        switches = [Rule(axis="x", at=at, colour=_SWITCH, width=0.8) for at in case.switches]
+        x = Axis(label=rounds, scale="log" if logx else "linear", limits=(first, study.horizon))
+        switches = [Rule(axis="x", at=at, colour=_SWITCH, width=0.8) for at in study.switches]
         y = _from_zero(_LABELS.get(metric, metric), series)
-        return Chart(series=series, x=x, y=y, rules=switches, title=printable(case.title))
+        named = study.L is not None and study.label and "L" not in study.variables
+        title = printable(f"{study.label}, L = {study.L:g}" if named else study.label)
+        return Chart(series=series, x=x, y=y, rules=switches, title=title)
 
-    charts = [[chart(case, metric) for case in cases] for metric in metrics]
-    width = max(6.4, (4.6 if len(cases) == 2 else 3.2) * len(cases))
+    charts = [[chart(study, metric) for study in studies] for metric in metrics]
+    width = max(6.4, (4.6 if len(studies) == 2 else 3.2) * len(studies))
     size = width, 0.4 + (2.8 if len(metrics) == 1 else 2.3) * len(metrics)
-    title = finding(rows, cases, "regret")
-    return Figure(title=title, charts=charts, size=size, caption=caption, shared="x", labelled=len(cases) <= 2)
+    title = finding(rows, studies, "regret")
+    return Figure(title=title, charts=charts, size=size, caption=caption, shared="x", labelled=len(studies) <= 2)
 
 
-def finding(rows: Rows, cases: Sequence[CaseLabel], metric: str) -> str:
+def finding(rows: Rows, studies: Sequence[Study], metric: str) -> str:
     """Which policy has the least regret, error or stopping time in which case; none if intervals overlap."""
     what = f"the least {metric}"
     policies = _policies(rows, [metric])
     leaders: dict[str, list[str]] = {}
-    for case in cases:
-        last = [r for r in rows if (r["case"], r["metric"], r["t"]) == (case.case, metric, case.horizon)]
+    for study in studies:
+        last = [r for r in rows if (r["case"], r["metric"], r["t"]) == (study.label, metric, study.horizon)]
         if last:
             best = min(last, key=lambda row: row["mean"])
             level = [row["policy"] for row in last if row["low"] <= best["high"]]
-            leaders.setdefault(level[0] if len(level) == 1 else "", []).append(case.case)
+            leaders.setdefault(level[0] if len(level) == 1 else "", []).append(study.label)
     if len(policies) < 2 or not leaders:
-        return f"{metric[0].upper()}{metric[1:]} of {policies[0]}" if policies else metric.capitalize()
+        return f"{metric.capitalize()} of {policies[0]}" if policies else metric.capitalize()
     unclear = leaders.pop("", [])
     if not leaders:
         return f"No policy clearly has {what}"
     if len(leaders) == 1 and not unclear:
         return f"{next(iter(leaders))} has {what}"
     parts = [f"{name} at {' and '.join(where)}" for name, where in leaders.items()]
-    if len(text := f"{what[0].upper()}{what[1:]}: {'; '.join(parts)}") <= _LONGEST_TITLE and len(cases) < 4:
+    if len(text := f"{what.capitalize()}: {'; '.join(parts)}") <= _LONGEST_TITLE and len(studies) < 4:
         return f"{text}; unclear at {' and '.join(unclear)}" if unclear else text
-    counts = [f"{name} in {len(where)} of {len(cases)} cases" for name, where in leaders.items()]
-    return f"{what[0].upper()}{what[1:]}: {'; '.join(counts)}"
+    counts = [f"{name} in {len(where)} of {len(studies)} cases" for name, where in leaders.items()]
+    return f"{what.capitalize()}: {'; '.join(counts)}"
 
 
-def points(rows: Rows, cases: Sequence[CaseLabel], metric: str, caption: str, title: str = "") -> Figure:
+def points(rows: Rows, studies: Sequence[Study], metric: str, caption: str, title: str = "") -> Figure:
     """One point per policy and case, with its bounds; points of one policy are joined if only K or only n changes."""
-    joined = len({case.horizon for case in cases}) == 1 or len({row["K"] for row in rows}) == 1
-    place = {case.case: number for number, case in enumerate(cases)}
+    joined = len({study.horizon for study in studies}) == 1 or len({row["K"] for row in rows}) == 1
+    place = {study.label: number for number, study in enumerate(studies)}
     policies = _policies(rows, [metric])
     series: list[Series] = []
     bounds: list[Series] = []
@@ -133,11 +126,15 @@ def points(rows: Rows, cases: Sequence[CaseLabel], metric: str, caption: str, ti
                 look = {"marker": "x" if form == "repaired" else "_", "dash": "", "size": 9, "kind": "bound"}
                 mean = [row["mean"] for row in own]
                 bounds.append(Series(name=f"{form} bound, {policy}", colour=colour, at=at, mean=mean, **look))
-    places = ["\n".join(map(printable, case.lines)) for case in cases]
+    lines = (
+        [*(f"{k} = {v}" for k, v in s.variables.items() if k not in ("K", "n")), f"K = {s.K}", f"n = {s.horizon:,}"]
+        for s in studies
+    )
+    places = ["\n".join(map(printable, of_place)) for of_place in lines]
     y = _from_zero(_LABELS.get(metric, metric), series)
     chart = Chart(series=[*series, *bounds], x=Axis(scale="places", places=places), y=y)
     size = (max(6.4, 0.9 * len(places)), 3.3)
-    return Figure(title=title or finding(rows, cases, metric), charts=[[chart]], size=size, caption=caption)
+    return Figure(title=title or finding(rows, studies, metric), charts=[[chart]], size=size, caption=caption)
 
 
 def rates(rows: Rows, caption: str) -> Figure:

@@ -113,13 +113,12 @@ class PanelResult:
         where = f" ({panel.id}, {panel.profile} profile)" if panel.profile else ""
         if panel.metric == "coverage":
             return rates(rows, f"{panel.title}{where}. Bars are 99% intervals")
-        labels = [study.case_label for study in self.studies]
         caption = f"{panel.title}{where}. {max(study.runs for study in self.studies):,} runs; 95% intervals"
         if panel.metric == "regret":
             if all(study.K == 2 for study in self.studies):
                 caption += "; with two arms, sub-optimal plays are regret divided by the gap"
-            return curves(rows, labels, caption)
-        return points(rows, labels, panel.metric, caption)
+            return curves(rows, self.studies, caption)
+        return points(rows, self.studies, panel.metric, caption)
 
 
 def run_panels(

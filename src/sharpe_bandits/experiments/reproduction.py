@@ -100,8 +100,7 @@ def halving_figure(results: list[PanelResult], rows: dict[str, list[dict[str, An
         if row["metric"] == "error"
     ]
     caption = f"The five experiments with SHVV, the paper's Fig. 4a. {halving[0].studies[0].runs:,} runs; 95% intervals"
-    labels = [study.case_label for study in halving[0].studies]
-    return points(series, labels, "error", caption, "The error of SHVV as K grows")
+    return points(series, halving[0].studies, "error", caption, "The error of SHVV as K grows")
 
 
 def _settings(job: Job) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from .._support.display import Table, in_words
 from .._support.validation import one_of
 from ..charts.description import Figure
 from ..charts.render_matplotlib import render_matplotlib
-from ..charts.tidy_rows import CaseLabel, curves, points
+from ..charts.tidy_rows import curves, points
 from ..errors import InvalidInputError, shown, unknown
 from ..objectives import Objective, check_objective
 from . import metrics, saved
@@ -149,24 +149,6 @@ class Study(Mapping[str, PolicyResult]):
         """The regulariser of its experiment, or of its objective, if there is one."""
         L = self._L if self._L is not None else getattr(self.objective, "L", None)
         return None if L is None else float(L)
-
-    @property
-    def case_label(self) -> CaseLabel:
-        """How figures label the study among other cases of its experiment."""
-        others = [f"{k} = {v}" for k, v in self.variables.items() if k not in ("K", "n")]
-        unnamed = self.L is None or "L" in self.variables or not self.label
-        return CaseLabel(
-            case=self.label,
-            title=self.label if unnamed else f"{self.label}, L = {self.L:g}",
-            lines=(*others, f"K = {self.K}", f"n = {self.horizon:,}"),
-            horizon=self.horizon,
-            switches=self.switches,
-            names={
-                name: f"{name} (ε₀ = L)"
-                for name, result in self.items()
-                if self.L is not None and result.policy.get("epsilon0") == self.L
-            },
-        )
 
     def arms_in_words(self) -> list[str]:
         """Its arms, or its bandit if that is not a fixed set of arms."""
@@ -372,8 +354,8 @@ class Study(Mapping[str, PolicyResult]):
         rounds = f"{'at most ' if self.metric == 'stopping time' else ''}{self.horizon:,} rounds"
         caption = f"{self.K} arms, {rounds}, {self.runs:,} runs, {study.objective!r}; 95% intervals"
         if self.metric == "regret":
-            return curves(study.rows(), [study.case_label], caption, logx)
-        return points(study.rows(), [study.case_label], self.metric, caption)
+            return curves(study.rows(), [study], caption, logx)
+        return points(study.rows(), [study], self.metric, caption)
 
     def plot(self, objective: Objective | None = None, logx: bool = False) -> Any:
         """The figure of the study, drawn by matplotlib (the extra ``report``).
