@@ -110,21 +110,17 @@ def points(rows: Rows, studies: Sequence[Study], metric: str, caption: str, titl
     for number, policy in enumerate(policies):
         colour, marker = colour_and_marker(number)
         shift = min(0.06, 0.8 / len(policies)) * (number - (len(policies) - 1) / 2)
-        own = [row for row in _of(rows, policy, metric) if row["case"] in place]
-        if own:
-            at = [place[row["case"]] + shift for row in own]
-            name = policy
-            if metric == "stopping time" and any(row["mean"] > 0 for row in _of(rows, policy, "unfinished runs")):
-                name = f"{policy} (unfinished runs: lower bound)"
-            tip = "\n".join([name, *(_said(row, f"n = {row['horizon']:,}, {row['case']}") for row in own)])
-            look: dict[str, Any] = {"marker": marker, "dash": DASHES[number % len(DASHES)] if joined else ""}
-            series.append(Series(name=name, colour=colour, at=at, **_numbers(own), bars=True, **look, tip=tip))
+        own, name = _of(rows, policy, metric), policy
+        if metric == "stopping time" and any(row["mean"] > 0 for row in _of(rows, policy, "unfinished runs")):
+            name = f"{policy} (unfinished runs: lower bound)"
+        tip = "\n".join([name, *(_said(row, f"n = {row['horizon']:,}, {row['case']}") for row in own)])
+        look: dict[str, Any] = {"marker": marker, "dash": DASHES[number % len(DASHES)] if joined else "", "tip": tip}
+        at = [place[row["case"]] + shift for row in own]
+        series.append(Series(name=name, colour=colour, at=at, **_numbers(own), bars=True, **look))
         for form in BOUNDS:
-            own = [row for row in _of(rows, policy, f"bound ({form})") if row["case"] in place]
-            if own:
-                at = [place[row["case"]] + shift for row in own]
+            if own := _of(rows, policy, f"bound ({form})"):
+                at, mean = [place[row["case"]] + shift for row in own], [row["mean"] for row in own]
                 look = {"marker": "x" if form == "repaired" else "_", "dash": "", "size": 9, "kind": "bound"}
-                mean = [row["mean"] for row in own]
                 bounds.append(Series(name=f"{form} bound, {policy}", colour=colour, at=at, mean=mean, **look))
     lines = (
         [*(f"{k} = {v}" for k, v in s.variables.items() if k not in ("K", "n")), f"K = {s.K}", f"n = {s.horizon:,}"]

@@ -66,6 +66,8 @@ class Study(Mapping[str, PolicyResult]):
         the default objective, if the study is a case of an experiment
     variables, label : Mapping[str, Any] | None and str, optional
         what distinguishes it from the other cases of an experiment, if it is one
+    L : float | None, optional
+        the regulariser of its experiment, or of its objective, if there is one
 
     Examples
     --------
@@ -90,7 +92,8 @@ class Study(Mapping[str, PolicyResult]):
         L: float | None = None,
     ) -> None:
         self._results, self.settings = dict(results), dict(settings)
-        self.metric, self.objective, self._L = metric, objective, L
+        self.metric, self.objective = metric, objective
+        self.L = getattr(objective, "L", None) if L is None else float(L)
         self.variables, self.label = dict(variables or {}), label
 
     def __repr__(self) -> str:
@@ -144,12 +147,6 @@ class Study(Mapping[str, PolicyResult]):
         """Rounds at which pulls are known."""
         return next(iter(self.values())).checkpoints
 
-    @property
-    def L(self) -> float | None:
-        """The regulariser of its experiment, or of its objective, if there is one."""
-        L = self._L if self._L is not None else getattr(self.objective, "L", None)
-        return None if L is None else float(L)
-
     def arms_in_words(self) -> list[str]:
         """Its arms, or its bandit if that is not a fixed set of arms."""
         bandit = self.settings["bandit"]
@@ -163,8 +160,7 @@ class Study(Mapping[str, PolicyResult]):
 
     def judged_by(self, objective: Objective | None = None) -> Study:
         """The same study with an objective: the given one, its own, or the one that its policies share."""
-        L = self._L if objective is None else None
-        common = self._common(objective)
+        L, common = self.L if objective is None else None, self._common(objective)
         return Study(self._results, self.settings, self.metric, common, self.variables, self.label, L)
 
     def _common(self, objective: Objective | None, results: Iterable[PolicyResult] = ()) -> Objective:
@@ -385,11 +381,11 @@ class Study(Mapping[str, PolicyResult]):
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the study to a folder: ``study.npz``, NumPy arrays with a manifest of settings, seed and versions."""
-        case = {name: getattr(self, name) for name in ("metric", "objective", "variables", "label")}
+        case = {name: getattr(self, name) for name in ("metric", "objective", "variables", "label", "L")}
         folder = _folder(folder)
         if folder.exists() and not folder.is_dir():
             raise InvalidInputError(f"a study is saved in a folder, and {folder} is a file; give another name")
-        saved.save(self._results, self.settings, {**case, "L": self._L}, folder)
+        saved.save(self._results, self.settings, case, folder)
 
 
 def load(folder: str | os.PathLike[str]) -> Study:
