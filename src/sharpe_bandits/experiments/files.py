@@ -11,13 +11,11 @@ from typing import Any
 from .._support.names import check_name, printable, shorten
 from .._support.validation import one_of, whole
 from ..errors import InvalidInputError
-from ..results.policy_result import Metric
 from .description import KEYS, DescriptionError, at, cases, check_keys
 from .panel import CHECKPOINTS, Job, Panel
 
 #: Keys that only files have, with their defaults.
 _RUN_KEYS = {"runs": 10_000, "seed": 1}
-_METRICS: tuple[Metric, ...] = ("regret", "error")
 
 
 def read(path: str | os.PathLike[str], runs: int | None = None, seed: int | None = None) -> Job:
@@ -55,7 +53,7 @@ def _experiment(content: dict[str, Any], name: str, runs: int | None, seed: int 
     with at("seed"):
         whole("seed", seed, 0, 2**64 - 1)
     with at("metric"):
-        one_of("metric", metric, _METRICS)
+        one_of("metric", metric, ("regret", "error"))
     with at("title"):
         check_name("title", title)
     of_file = tuple(cases(content))
