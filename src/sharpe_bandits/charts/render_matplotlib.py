@@ -203,13 +203,11 @@ def _axis(ax: Axes, chart: Chart, which: Literal["x", "y"]) -> None:
 
     described, axis = (chart.x, ax.xaxis) if which == "x" else (chart.y, ax.yaxis)
     axis.set_label_text(plain_text(described.label))
-    low, high = described.limits
+    set_limits = ax.set_xlim if which == "x" else ax.set_ylim
     if described.scale == "date":
         ax.margins(x=0)
-    elif which == "x":
-        ax.set_xlim(low, high)
     else:
-        ax.set_ylim(low, high)
+        set_limits(*described.limits)
     if described.scale == "log":
         axis.set_minor_locator(ticker.NullLocator())
         if described.plain:
@@ -224,7 +222,7 @@ def _axis(ax: Axes, chart: Chart, which: Literal["x", "y"]) -> None:
             ax.grid(axis="y", visible=len(described.places) > _MANY_PLACES)
     elif described.scale == "linear":
         ax.locator_params(axis=which, nbins=7 if which == "y" else 6 if chart.across else 4, steps=[1, 2, 2.5, 5, 10])
-        axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: _number(value)))
+        axis.set_major_formatter(_number)
     if described.second is not None:
         label, factor = described.second
         above = ax.secondary_xaxis("top", functions=(lambda n: np.divide(n, factor), lambda m: np.multiply(m, factor)))
@@ -248,10 +246,10 @@ def _plain_ticks(axis: Any, ends: tuple[float, float]) -> None:
         axis.set_major_locator(ticker.LogLocator(subs=(1,) if decades > _POWERS else (1, 2, 5)))
     else:
         axis.set_major_locator(ticker.MaxNLocator(6, steps=[1, 2, 5, 10]))
-    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axis.set_major_formatter("{x:,.10g}")
 
 
-def _number(value: float) -> str:
+def _number(value: float, place: float = 0) -> str:
     """A number on a linear axis: 10,000, 0.05."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.6g}".replace("-", "−")
 

@@ -111,14 +111,11 @@ def _add(
     judge: Callable[[PanelResult, TheoryFindings], Verdict | None], result: PanelResult, findings: TheoryFindings
 ) -> None:
     """Add a verdict to the findings, with those under the readings that have games as long."""
-    verdict = judge(result, findings)
-    if verdict is None:
-        return
-    for other in result.readings:
-        under = judge(other, findings) if other.long_studies else None
-        if under is not None:
-            verdict = with_reading(verdict, under, other)
-    findings.verdicts.append(verdict)
+    if verdict := judge(result, findings):
+        for other in result.readings:
+            if other.long_studies and (under := judge(other, findings)):
+                verdict = with_reading(verdict, under, other)
+        findings.verdicts.append(verdict)
 
 
 def _against_bound(check: str, measured: Estimate, most: float, verdict: Judgement) -> Evidence:
@@ -155,9 +152,7 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
             for bound in bounds:
                 verdict = within(measured, bound.value)
                 judge = bound.form == "printed" and policy.name == policy.title
-                start = None
-                if judge and kind == "probability":
-                    start = theory.informative_budget(policy, case.environment)
+                start = theory.informative_budget(policy, case.environment) if judge and kind != "regret" else None
                 value, word = None if np.isinf(bound.value) else bound.value, "vacuous" if bound.vacuous else verdict
                 row = [*_place(result, case, policy), bound.form, value, measured.mean, start, word]
                 findings.bounds.append(row)
@@ -212,7 +207,7 @@ def _evident(result: PanelResult, findings: TheoryFindings) -> None:
     values: dict[str, list[float]] = {"SHSR": [], "SuRSR": []}
     for case in result.panel.cases:
         for policy in case.policies:
-            if policy.name in values and isinstance(case.environment, Bandit):
+            if policy.name in values:
                 bounds = theory.bounds_for(policy, case.environment, case.horizon, forms=["printed"])
                 values[policy.name] += [bound.value for bound in bounds]
     halving, rejects = values.values()
@@ -283,11 +278,8 @@ def _growth(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
             part = replace(part, high=part.high + missed)
         first = int(np.argmax(outcome.checkpoints >= start))
         grown = sample_mean(curves[:, -1] - curves[:, first], CONFIDENCE).high / final
-        verdict: Judgement = "undecided"
-        if part.high < LITTLE and (power.high < 0.1 or grown < LITTLE):
-            verdict = "holds"
-        elif part.low > LITTLE:
-            verdict = "fails"
+        logarithmic = part.high < LITTLE and (power.high < 0.1 or grown < LITTLE)
+        verdict: Judgement = "holds" if logarithmic else "fails" if part.low > LITTLE else "undecided"
         row = [*_place(result, case, policy), part.mean, part.se, power.mean, games, locked.mean, verdict]
         findings.growth.append(row)
         words = (
