@@ -37,12 +37,9 @@ class Reading:
     metric: Any = None  # what claims compare under it
     theory: bool = False  # whether bounds and growth are judged under it, too
 
-    def description(self, panel: str, base: dict[str, Any]) -> dict[str, Any]:
-        """The description of a panel, with what differs under this reading."""
-        parts = (parts for panels, parts in self.replaced.items() if panel in panels.split())
-        return {**base, **next(parts, {})}
 
-
+#: The reading that the panels follow.
+_AS_PRINTED = Reading("", "", "", [], [], theory=True)
 _OWN_KEYS = ("compares", "note", "profiles", "claims", "max_runs", "long", "beyond", *PROFILES)
 
 
@@ -108,70 +105,44 @@ def sources(panel: Panel) -> set[str]:
     return {statements().get(claim.statement, {}).get("source", "") for claim in panel.claims}
 
 
-def _claims(id: str, profile: Profile) -> dict[str, dict[str, Any]]:
-    """The claims of a panel under a profile, by id."""
-    numbered = enumerate(descriptions()[id].get("claims", []), 1)
-    return {f"{id}.{n}": claim for n, claim in numbered if profile in claim.get("profiles", PROFILES)}
-
-
-def _claim(id: str, raw: dict[str, Any], profile: Profile, reading: Reading | None = None) -> Claim:
-    merged = {**statements()[raw["statement"]], **raw}
-    checks, metric = merged["checks"], merged.get("metric")
-    checks = tuple(checks[profile] if isinstance(checks, dict) else checks)
-    if reading is not None:
-        metric = reading.metric or metric
-        for pattern, replacement in reading.checks:
-            checks = tuple(re.sub(pattern, replacement, check) for check in checks)
-    return Claim(id, merged.get("says", merged["text"]), checks, merged.get("why", ""), metric, raw["statement"])
-
-
 @lru_cache(maxsize=64)
 def panel(id: str, profile: Profile) -> Panel:
     """One panel under one profile, with its other readings."""
+    others = [reading for reading in readings().values() if id in reading.panels and profile in reading.profiles]
+    return replace(_panel(id, profile, _AS_PRINTED), readings=tuple(_panel(id, profile, other) for other in others))
+
+
+def _panel(id: str, profile: Profile, reading: Reading) -> Panel:
+    """One panel under one profile and one reading, with the claims that it is played for."""
     raw = descriptions()[id]
     merged = {**raw, **raw.get(profile, {})}
     description = {key: value for key, value in merged.items() if key not in _OWN_KEYS}
-    base = Panel(
-        id,
-        profile,
-        raw["title"],
-        raw["compares"],
-        raw.get("note", ""),
-        merged["metric"],
-        tuple(cases(description)),
+    for panels, parts in reading.replaced.items():
+        description |= parts if id in panels.split() else {}
+    if "policies" in description:
+        policies = [{**p, **reading.policies.get(p["kind"], {})} for p in description["policies"]]
+        description["policies"] = policies + reading.added
+    long_cases: list[Case] = []
+    if "long" in raw and reading.theory:  # with a longer horizon and one policy
+        policies = [p for p in description["policies"] if p["kind"] == raw["long"]["policy"]]
+        long_cases = cases({**description, "horizon": raw["long"]["horizon"], "policies": policies})
+    numbered = {f"{id}.{n}": claim for n, claim in enumerate(raw.get("claims", []), 1)}
+    claims = {name: claim for name, claim in numbered.items() if profile in claim.get("profiles", PROFILES)}
+    own = {name: claim for name, claim in claims.items() if claim.get("reading", "") == reading.id}
+    judged = own or {name: claim for name, claim in claims.items() if "reading" not in claim}
+    return Panel(
+        id, profile, raw["title"], raw["compares"], raw.get("note", ""), merged["metric"], tuple(cases(description)),
         merged.get("checkpoints", CHECKPOINTS),
-        tuple(_claim(name, claim, profile) for name, claim in _claims(id, profile).items() if "reading" not in claim),
-        raw.get("max_runs"),
-        _long_cases(raw, description),
-        raw.get("beyond", False),
-    )
-    others = [reading for reading in readings().values() if id in reading.panels and profile in reading.profiles]
-    return replace(base, readings=tuple(_variant(base, description, profile, reading) for reading in others))
+        tuple(_claim(name, judged[name], profile, reading) for name in judged if name in (reading.claims or judged)),
+        raw.get("max_runs"), tuple(long_cases), raw.get("beyond", False),
+        reading=reading.id, reading_name=reading.name, condition=reading.condition,
+    )  # fmt: skip
 
 
-def _long_cases(raw: dict[str, Any], description: dict[str, Any]) -> tuple[Case, ...]:
-    """The cases with a longer horizon and one policy, if the panel has some."""
-    if "long" not in raw:
-        return ()
-    policies = [policy for policy in description["policies"] if policy["kind"] == raw["long"]["policy"]]
-    return tuple(cases({**description, "horizon": raw["long"]["horizon"], "policies": policies}))
-
-
-def _variant(base: Panel, description: dict[str, Any], profile: Profile, reading: Reading) -> Panel:
-    """The panel under another reading, with the claims that it is played for."""
-    played = reading.description(base.id, description)
-    played["policies"] = [{**p, **reading.policies.get(p["kind"], {})} for p in played["policies"]] + reading.added
-    claims = _claims(base.id, profile)
-    own = {name: raw for name, raw in claims.items() if raw.get("reading") == reading.id}
-    judged = own or {name: raw for name, raw in claims.items() if "reading" not in raw}
-    if reading.claims:
-        judged = {name: raw for name, raw in judged.items() if name in reading.claims}
-    return replace(
-        base,
-        cases=tuple(cases(played)),
-        claims=tuple(_claim(name, raw, profile, reading) for name, raw in judged.items()),
-        long_cases=_long_cases(descriptions()[base.id], played) if reading.theory else (),
-        reading=reading.id,
-        reading_name=reading.name,
-        condition=reading.condition,
-    )
+def _claim(id: str, raw: dict[str, Any], profile: Profile, reading: Reading) -> Claim:
+    merged = {**statements()[raw["statement"]], **raw}
+    checks, metric = merged["checks"], reading.metric or merged.get("metric")
+    checks = tuple(checks[profile] if isinstance(checks, dict) else checks)
+    for pattern, replacement in reading.checks:
+        checks = tuple(re.sub(pattern, replacement, check) for check in checks)
+    return Claim(id, merged.get("says", merged["text"]), checks, merged.get("why", ""), metric, raw["statement"])
