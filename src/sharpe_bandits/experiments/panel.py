@@ -138,18 +138,12 @@ def run_panels(
 
     finished: dict[str, PanelResult] = {}
     for panel, specs in every:
-        studies = [
-            Study(
-                {spec.policy.name: result(spec) for spec in of_case},
-                settings_of(case.environment, case.horizon, of_case[0].runs if of_case else runs, seed),
-                cast(Metric, panel.metric),  # "coverage" is for panels without policies
-                case.objective,
-                case.variables,
-                case.label,
-                case.L,
-            )
-            for case, of_case in zip((*panel.cases, *panel.long_cases), specs, strict=True)
-        ]
+        studies = []
+        for case, of_case in zip((*panel.cases, *panel.long_cases), specs, strict=True):
+            results = {spec.policy.name: result(spec) for spec in of_case}
+            settings = settings_of(case.environment, case.horizon, of_case[0].runs if of_case else runs, seed)
+            metric = cast(Metric, panel.metric)  # "coverage" is for panels without policies
+            studies.append(Study(results, settings, metric, case.objective, case.variables, case.label, case.L))
         count = len(panel.cases)
         finished[panel.key] = PanelResult(panel, studies[:count], studies[count:])
     for panel in panels:

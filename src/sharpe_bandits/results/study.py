@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -50,6 +51,7 @@ class ByPolicy(dict[str, _M], Generic[_M]):
         return self.table()._repr_html_()
 
 
+@dataclass(repr=False, eq=False)
 class Study(Mapping[str, PolicyResult]):
     """Policies simulated on the same rewards, by name, or by class if only one has that class.
 
@@ -58,6 +60,8 @@ class Study(Mapping[str, PolicyResult]):
 
     Attributes
     ----------
+    results : Mapping[str, PolicyResult]
+        the results of each policy, by its name
     settings : Mapping[str, Any]
         what was simulated: bandit, horizon, runs, seed
     metric : Metric, optional
@@ -81,20 +85,16 @@ class Study(Mapping[str, PolicyResult]):
     -0.3 ± 6.8 [-13.8, 13.1]
     """
 
-    def __init__(
-        self,
-        results: Mapping[str, PolicyResult],
-        settings: Mapping[str, Any],
-        metric: Metric = "regret",
-        objective: Objective | None = None,
-        variables: Mapping[str, Any] | None = None,
-        label: str = "",
-        L: float | None = None,
-    ) -> None:
-        self._results, self.settings = dict(results), dict(settings)
-        self.metric, self.objective = metric, objective
-        self.L = getattr(objective, "L", None) if L is None else float(L)
-        self.variables, self.label = dict(variables or {}), label
+    results: Mapping[str, PolicyResult]
+    settings: Mapping[str, Any]
+    metric: Metric = "regret"
+    objective: Objective | None = None
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    label: str = ""
+    L: float | None = None
+
+    def __post_init__(self) -> None:
+        self.L = getattr(self.objective, "L", None) if self.L is None else float(self.L)
 
     def __repr__(self) -> str:
         return f"<Study of {', '.join(self.names)}: {self._size()} on {self.K} arms>"
@@ -120,7 +120,7 @@ class Study(Mapping[str, PolicyResult]):
     @property
     def names(self) -> list[str]:
         """Names of the policies."""
-        return list(self._results)
+        return list(self.results)
 
     @property
     def runs(self) -> int:
@@ -160,8 +160,7 @@ class Study(Mapping[str, PolicyResult]):
 
     def judged_by(self, objective: Objective | None = None) -> Study:
         """The same study with an objective: the given one, its own, or the one that its policies share."""
-        L, common = self.L if objective is None else None, self._common(objective)
-        return Study(self._results, self.settings, self.metric, common, self.variables, self.label, L)
+        return replace(self, objective=self._common(objective), L=self.L if objective is None else None)
 
     def _common(self, objective: Objective | None, results: Iterable[PolicyResult] = ()) -> Objective:
         """The given objective, the study's, or the one that these policies (by default all) share."""
@@ -187,18 +186,18 @@ class Study(Mapping[str, PolicyResult]):
         return "sb.RSSR(L=0.5)" if objective is None else f"sb.objectives.{objective!r}"
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._results)
+        return iter(self.results)
 
     def __len__(self) -> int:
-        return len(self._results)
+        return len(self.results)
 
     def __getitem__(self, name: str) -> PolicyResult:
         if not isinstance(name, str):
             raise unknown("policy in this study", name, self.names)
-        if name in self._results:
-            return self._results[name]
+        if name in self.results:
+            return self.results[name]
         kinds = ("policy", "defined_as")  # the name of its class, or the name under which a user's policy was defined
-        of_class = [result for result in self._results.values() if name in map(result.policy.get, kinds)]
+        of_class = [result for result in self.results.values() if name in map(result.policy.get, kinds)]
         if len(of_class) == 1:
             return of_class[0]
         several = ", ".join(repr(result.name) for result in of_class)
@@ -332,12 +331,15 @@ class Study(Mapping[str, PolicyResult]):
 
     def rows(self, objective: Objective | None = None, metric: Metric | None = None) -> list[dict[str, Any]]:
         """The tidy table as a list of rows."""
-        study = self.judged_by(objective) if self._results else self
+        study = self.judged_by(objective) if self.results else self
         table = []
         for name, result in self.items():
             for what, measured in result.measures(self.metric if metric is None else metric, study.objective, study.L):
-                for numbers in _points(measured, self.horizon):
-                    table.append(study.row(name, result.runs, {"metric": what, **numbers}))
+                times = measured.t if isinstance(measured, Curve) else [self.horizon]
+                ends = [np.atleast_1d(getattr(measured, end)).tolist() for end in ENDS]
+                for t, *values in zip(map(int, times), *ends, strict=True):
+                    numbers = {"t": t, "metric": what, **dict(zip(ENDS, values, strict=True))}
+                    table.append(study.row(name, result.runs, numbers))
         return table
 
     def table(self, objective: Objective | None = None, metric: Metric | None = None) -> Table:
@@ -385,7 +387,7 @@ class Study(Mapping[str, PolicyResult]):
         folder = _folder(folder)
         if folder.exists() and not folder.is_dir():
             raise InvalidInputError(f"a study is saved in a folder, and {folder} is a file; give another name")
-        saved.save(self._results, self.settings, case, folder)
+        saved.save(self.results, self.settings, case, folder)
 
 
 def load(folder: str | os.PathLike[str]) -> Study:
@@ -411,11 +413,3 @@ def _folder(thing: Any) -> Path:
     if not isinstance(thing, (str, os.PathLike)):
         raise InvalidInputError(f"a folder is needed, got {shown(thing)}")
     return Path(thing)
-
-
-def _points(measured: Curve | Estimate, horizon: int) -> Iterator[dict[str, Any]]:
-    if isinstance(measured, Estimate):
-        yield {"t": horizon, **vars(measured)}
-        return
-    for t, *values in zip(measured.t, *(getattr(measured, end) for end in ENDS), strict=True):
-        yield {"t": int(t), **dict(zip(ENDS, map(float, values), strict=True))}
