@@ -136,7 +136,7 @@ def asked(monkeypatch):
     """What the command would do, without doing it."""
     found = SimpleNamespace()
 
-    def remember(job, out, workers, stream, say):
+    def remember(job, out, workers, stream):
         found.job, found.out, found.workers = job, out, workers
         return reproduction.Reproduction([], {}, [])
 

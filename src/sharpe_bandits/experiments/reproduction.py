@@ -10,7 +10,6 @@ import hashlib
 import json
 import platform
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -47,12 +46,7 @@ class Reproduction:
 
 
 def run_job(
-    job: Job,
-    out: Path,
-    workers: int | None = None,
-    stream: TextIO | None = None,
-    say: Callable[[str], None] = print,
-    executor: Any = None,
+    job: Job, out: Path, workers: int | None = None, stream: TextIO | None = None, executor: Any = None
 ) -> Reproduction:
     """Simulate, measure, judge, draw and write, with a number of threads or an executor (see :func:`simulate`);
     progress is shown on a stream.
@@ -64,7 +58,8 @@ def run_job(
     _claim_folder(settings, out)
     results = run_panels(job.panels, job.runs, job.seed, backend, store, stream)
     simulated = time.perf_counter() - started
-    say(f"simulated in {simulated:.1f} s; measuring, drawing and writing")
+    if stream is not None:
+        stream.write(f"simulated in {simulated:.1f} s; measuring, drawing and writing\n")
     findings = theory_check.examine(results, job.runs, job.seed)
     verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
     order = [panel.id for panel in job.panels]
@@ -117,9 +112,7 @@ def _settings(job: Job) -> dict[str, Any]:
     return {
         "kind": "sharpe-bandits reproduction",
         "panels": [panel.key for panel in job.panels],
-        "runs": job.runs,
-        "seed": job.seed,
-        "description": job.description,
+        **{name: getattr(job, name) for name in ("runs", "seed", "description")},
         "versions": versions(),
         "sources": sources(),
         "cases": hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16],

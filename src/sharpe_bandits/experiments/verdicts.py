@@ -180,14 +180,9 @@ class Statement:
         return f"{min(measured):.1f} s.e. or more" if min(measured) < 100 else "100 s.e. or more"
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "statement": self.text,
-            "source": self.source,
-            "verdict": self.verdict,
-            "settings": self.settings,
-            "certainty": self.certainty,
-            "dependence": {f"{v.id} ({v.profile})": v.dependence for v in self.dependent},
-        }
+        values = {name: getattr(self, name) for name in ("source", "verdict", "settings", "certainty")}
+        dependence = {f"{v.id} ({v.profile})": v.dependence for v in self.dependent}
+        return {"statement": self.text, **values, "dependence": dependence}
 
 
 def places(verdicts: Iterable[Verdict], of: Iterable[Verdict]) -> str:

@@ -25,17 +25,12 @@ def figures(comparison: Comparison) -> dict[str, Figure]:
                 tip="\n".join(f"{d.first} − {d.second}: {d.difference:.3g}" for _, d in own),
             ))  # fmt: skip
     places = [shorten(printable(f"{d.first} − {d.second}"), 40) for d in differences]
-    axis = Axis(label=f"difference of {comparison.yardstick.name}")
-    chart = Chart(
-        series=series, x=axis, y=Axis(scale="places", places=places), rules=[Rule(axis="x", at=0, width=0.9)],
-        across=True,
-    )  # fmt: skip
+    x, y = Axis(label=f"difference of {comparison.yardstick.name}"), Axis(scale="places", places=places)
+    chart = Chart(series=series, x=x, y=y, rules=[Rule(axis="x", at=0, width=0.9)], across=True)
     count = sum(d.p_corrected <= level for d in comparison.differences)
     title = f"{count} of {len(comparison.differences):,} differences are significant at {level:.0%}, corrected"
-    forest = Figure(
-        title="No verdict: every mean return is below the hurdle" if comparison.no_verdict else title,
-        charts=[[chart]],
-        size=(6.8, 1.2 + 0.27 * len(differences)),
-        caption=f"{comparison.returns.span}; {comparison.confidence:.0%} intervals, each for itself",
-    )
-    return {"comparison": forest}
+    if comparison.no_verdict:
+        title = "No verdict: every mean return is below the hurdle"
+    caption = f"{comparison.returns.span}; {comparison.confidence:.0%} intervals, each for itself"
+    size = (6.8, 1.2 + 0.27 * len(differences))
+    return {"comparison": Figure(title=title, charts=[[chart]], size=size, caption=caption)}

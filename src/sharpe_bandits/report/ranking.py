@@ -56,14 +56,11 @@ def figure(ranking: Ranking) -> Figure:
     chart = Chart(series=[series], x=Axis(label=label), y=y, rules=rules, across=True)
     settings, count = ranking.settings(), len(ranking.columns)
     first = "R" if count <= DRAWN else f"First {DRAWN} of {count:,} columns, r"
-    return Figure(
-        title=f"{first}anked by {ranking.criterion}, {100 * ranking.confidence:g}% intervals",
-        charts=[[chart]],
-        size=(8.4, 1.1 + 0.27 * min(count, DRAWN)),
-        caption=f"{settings['data']}; {settings['scale']}; annualised: {settings['annualised']}; "
-        f"{'; '.join(f'{what}: {words}' for what, words in ranking.hurdle_in_words().items())}",
-        shared="y",
-    )
+    title = f"{first}anked by {ranking.criterion}, {100 * ranking.confidence:g}% intervals"
+    hurdles = "; ".join(f"{what}: {words}" for what, words in ranking.hurdle_in_words().items())
+    caption = f"{settings['data']}; {settings['scale']}; annualised: {settings['annualised']}; {hurdles}"
+    size = (8.4, 1.1 + 0.27 * min(count, DRAWN))
+    return Figure(title=title, charts=[[chart]], size=size, caption=caption, shared="y")
 
 
 def curves(ranking: Ranking) -> Figure:
@@ -96,13 +93,9 @@ def curves(ranking: Ranking) -> Figure:
         Chart(series=rolling, x=axis, y=Axis(label=words), rules=[Rule(axis="y", at=0)]),
     ]
     colour = f"; the first {len(COLOURS)} in colour" if len(columns) > len(COLOURS) else ""
-    return Figure(
-        title=f"Growth, drawdown and rolling Sharpe ratio (annualised){colour}",
-        charts=[[chart] for chart in charts],
-        size=(8.4, 8.2),
-        caption=f"{ranking.settings()['data']}; {ranking.settings()['scale']}",
-        shared="x",
-    )
+    title = f"Growth, drawdown and rolling Sharpe ratio (annualised){colour}"
+    caption = f"{ranking.settings()['data']}; {ranking.settings()['scale']}"
+    return Figure(title=title, charts=[[c] for c in charts], size=(8.4, 8.2), caption=caption, shared="x")
 
 
 def correlations(ranking: Ranking, most: int | None) -> tuple[list[str], list[list[float]]]:

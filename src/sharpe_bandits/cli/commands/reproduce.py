@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from textwrap import TextWrapper
 from typing import Any
@@ -77,9 +76,8 @@ def _run(options: argparse.Namespace) -> None:
 
 def _carry_out(job: Job, options: argparse.Namespace) -> None:
     """Run a job and print its results."""
-    say = partial(print, file=sys.stderr, flush=True)
     with cluster.workers(options) as who:
-        done = reproduction.run_job(job, options.out, stream=sys.stderr, say=say, **who)
+        done = reproduction.run_job(job, options.out, stream=sys.stderr, **who)
     rows = [row for panel in done.rows.values() for row in panel]
     report = f"Report: {options.out / 'report.html'}"
     if done.verdicts:
