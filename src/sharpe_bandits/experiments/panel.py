@@ -125,27 +125,26 @@ def run_panels(
     panels: Sequence[Panel], runs: int, seed: int, backend: Backend, store: ChunkStore | None, stream: Any = None
 ) -> list[PanelResult]:
     """Simulate panels and their readings, with progress on a stream. Equivalent specs are simulated once."""
-    every = [(one, one.specs(runs, seed)) for panel in panels for one in (panel, *panel.readings)]
-    names = {id(spec): digest(spec) for _, specs in every for of_case in specs for spec in of_case}
-    distinct = {names[id(spec)]: spec for _, specs in every for of_case in specs for spec in of_case}
+    by_panel = {one.key: one.specs(runs, seed) for panel in panels for one in (panel, *panel.readings)}
+    specs = [spec for of_panel in by_panel.values() for of_case in of_panel for spec in of_case]
+    names = {id(spec): digest(spec) for spec in specs}
+    distinct = {names[id(spec)]: spec for spec in specs}
     for spec in distinct.values():
         prepare(spec)
     played = dict(zip(distinct, run_specs(list(distinct.values()), backend, None, store, stream), strict=True))
 
-    def result(spec: Spec) -> PolicyResult:
+    def named(spec: Spec) -> PolicyResult:
         """The result under the name that its policy has in this panel."""
         return replace(played[names[id(spec)]], name=spec.policy.name, policy=spec.policy.to_dict())
 
-    finished: dict[str, PanelResult] = {}
-    for panel, specs in every:
+    def finished(panel: Panel) -> PanelResult:
         studies = []
-        for case, of_case in zip((*panel.cases, *panel.long_cases), specs, strict=True):
-            results = {spec.policy.name: result(spec) for spec in of_case}
+        for case, of_case in zip((*panel.cases, *panel.long_cases), by_panel[panel.key], strict=True):
+            results = {spec.policy.name: named(spec) for spec in of_case}
             settings = settings_of(case.environment, case.horizon, of_case[0].runs if of_case else runs, seed)
             metric = cast(Metric, panel.metric)  # "coverage" is for panels without policies
             studies.append(Study(results, settings, metric, case.objective, case.variables, case.label, case.L))
         count = len(panel.cases)
-        finished[panel.key] = PanelResult(panel, studies[:count], studies[count:])
-    for panel in panels:
-        finished[panel.key].readings.extend(finished[other.key] for other in panel.readings)
-    return [finished[panel.key] for panel in panels]
+        return PanelResult(panel, studies[:count], studies[count:], [finished(other) for other in panel.readings])
+
+    return [finished(panel) for panel in panels]
