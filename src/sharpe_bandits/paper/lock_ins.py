@@ -58,10 +58,9 @@ def _combined(long: PolicyResult, case: Case, suspects: np.ndarray, regret: np.n
     are."""
     totals, sizes = long.regret_per_batch(case.objective).copy(), long.batch_sizes.astype(float)
     batches = len(sizes)
-    for run, curve in zip(suspects, regret, strict=True):
-        if run < long.runs:  # it was played as a long game, too
-            totals[run // long.batch] -= curve
-            sizes[run // long.batch] -= 1
+    again = suspects[suspects < long.runs] // long.batch  # they were played as long games, too
+    np.subtract.at(totals, again, regret[: len(again)])
+    np.subtract.at(sizes, again, 1)
     others = np.where(sizes[:, None] > 0, totals / np.maximum(sizes, 1)[:, None], totals.sum(axis=0) / sizes.sum())
     sums, counts = np.zeros_like(totals), np.zeros(batches)
     np.add.at(sums, suspects * batches // runs, regret)

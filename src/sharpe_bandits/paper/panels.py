@@ -6,7 +6,7 @@ import itertools
 import re
 import tomllib
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache
 from importlib import resources
 from typing import Any, Literal, get_args
 
@@ -43,24 +43,23 @@ _AS_PRINTED = Reading("", "", "", [], [], theory=True)
 _OWN_KEYS = ("compares", "note", "profiles", "claims", "max_runs", "long", "beyond", *PROFILES)
 
 
-@lru_cache(maxsize=1)
 def descriptions() -> dict[str, dict[str, Any]]:
     """All descriptions by id, in the paper's order."""
     return _toml("panels.toml")
 
 
-@lru_cache(maxsize=1)
 def statements() -> dict[str, dict[str, Any]]:
     """All statements that are judged, by name."""
     return _toml("statements.toml")
 
 
-@lru_cache(maxsize=1)
+@cache
 def readings() -> dict[str, Reading]:
     """All readings that are played, by name."""
     return {id: Reading(id=id, **raw) for id, raw in _toml("readings.toml").items()}
 
 
+@cache
 def _toml(file: str) -> dict[str, dict[str, Any]]:
     return tomllib.loads(resources.files(__package__).joinpath(file).read_text("utf-8"))
 
@@ -105,7 +104,7 @@ def sources(panel: Panel) -> set[str]:
     return {statements().get(claim.statement, {}).get("source", "") for claim in panel.claims}
 
 
-@lru_cache(maxsize=64)
+@cache
 def panel(id: str, profile: Profile) -> Panel:
     """One panel under one profile, with its other readings."""
     others = [reading for reading in readings().values() if id in reading.panels and profile in reading.profiles]

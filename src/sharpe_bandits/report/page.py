@@ -50,10 +50,9 @@ class Section:
     @property
     def settings(self) -> list[tuple[str, str, str]]:
         """Label, arms and policies of every case."""
-        return [
-            (study.label, ", ".join(repeats_counted(study.arms_in_words())), "; ".join(study.policies_in_words()))
-            for study in self.studies
-        ]
+        arms = [", ".join(repeats_counted(study.arms_in_words())) for study in self.studies]
+        policies = ["; ".join(study.policies_in_words()) for study in self.studies]
+        return list(zip([study.label for study in self.studies], arms, policies, strict=True))
 
 
 @dataclass
@@ -91,10 +90,9 @@ def report(study: Study, folder: Path) -> Path:
 def write(content: Content, folder: Path) -> Path:
     """Write a report: ``data``, ``figures`` and ``report.html``; return the path of the latter."""
     for id, sections in content.groups.items():
-        if not any(section.rows for section in sections):
-            continue  # a figure of several panels
-        table = Table.of([row for section in sections for row in section.rows])
-        write_all(folder / "data", {f"{id}.csv": table.to_csv(), f"{id}.parquet": table.to_parquet()})
+        if rows := [row for section in sections for row in section.rows]:  # none for a figure of several panels
+            table = Table.of(rows)
+            write_all(folder / "data", {f"{id}.csv": table.to_csv(), f"{id}.parquet": table.to_parquet()})
     for section in content.sections:
         files = {f"{section.key}.{kind}": picture for kind, picture in section.pictures.items()}
         write_all(folder / "figures", files)
