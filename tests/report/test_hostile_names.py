@@ -49,8 +49,7 @@ def report(tmp_path_factory):
     cases = [case(policies, {"set": name}, sb.Mean(), ARMS) for name in NAMES[:2]]
     error = finished(panel(cases, "error", id="B9"), stops, stops)
     sections = [
-        Section(done.panel.id, done.studies, done.rows(), pictures(done.figure(done.rows())), done.panel.profile)
-        for done in (regret, error)
+        Section(done.panel, done.studies, done.rows(), pictures(done.figure(done.rows()))) for done in (regret, error)
     ]
     path = tmp_path_factory.mktemp("names") / "report.html"
     content = Content(NAMES[3], NAMES[4], sections, facts={NAMES[5]: NAMES[6]})

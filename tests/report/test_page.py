@@ -253,8 +253,8 @@ NASTY = """</script><script>alert("x")</script> & <b>'"""
 
 
 def section(done):
-    p, rows = done.panel, done.rows()
-    return Section(p.id, done.studies, rows, pictures(done.figure(rows)), p.profile, p.title, p.compares, p.note)
+    rows = done.rows()
+    return Section(done.panel, done.studies, rows, pictures(done.figure(rows)))
 
 
 def made_up(**changes):

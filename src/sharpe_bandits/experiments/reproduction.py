@@ -26,7 +26,7 @@ from ..report.document import check_libraries
 from ..report.page import Content, Section, write
 from ..simulation.executors import backend_for, cores
 from ..simulation.machines import machine, processor
-from .panel import Job, PanelResult, run_panels
+from .panel import Job, Panel, PanelResult, run_panels
 from .store import ChunkStore, digest
 from .verdicts import Verdict
 
@@ -72,9 +72,10 @@ def run_job(
         p = result.panel
         if joint and p.id == joint[0]:
             title = "Five experiments with SHVV in one figure, Fig. 4a"
-            sections.append(Section("Fig4a", [], [], pictures(halving_figure(results, rows)), title=title))
+            together = Panel("Fig4a", "", title, "", "", "error", (), 0)
+            sections.append(Section(together, [], [], pictures(halving_figure(results, rows))))
         figures = {} if p.id in joint else pictures(result.figure(rows[p.key]))
-        sections.append(Section(p.id, result.studies, rows[p.key], figures, p.profile, p.title, p.compares, p.note))
+        sections.append(Section(p, result.studies, rows[p.key], figures))
     facts = {"runs": job.runs, "seed": job.seed}
     write(Content(job.title, job.introduction, sections, verdicts, findings.tables, facts=facts), out)
     write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))

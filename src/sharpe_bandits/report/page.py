@@ -12,6 +12,7 @@ from .._support.names import repeats_counted
 from .._support.versions import versions
 from ..charts.render_matplotlib import pictures
 from ..charts.tidy_rows import Rows
+from ..experiments.panel import Panel
 from ..experiments.verdicts import Statement, Verdict, conclusion, places, statements
 from ..results.study import Study
 from .document import document
@@ -19,28 +20,19 @@ from .document import document
 
 @dataclass
 class Section:
-    """A panel or a study in a report: its cases, tidy table, figure as SVG and PNG (empty if another section has it),
-    and descriptive text. Sections of one panel under several profiles share ``id``, the name of their data files.
+    """A panel in a report, or a study, with its cases, tidy table, and figure as SVG and PNG (empty if another section
+    has it). Sections of one panel under several profiles share their data files.
     """
 
-    id: str
+    panel: Panel
     studies: list[Study]
     rows: Rows
     pictures: dict[str, bytes]
-    profile: str = ""
-    title: str = ""
-    compares: str = ""
-    note: str = ""
-
-    @property
-    def key(self) -> str:
-        """Name of its figures."""
-        return f"{self.id}-{self.profile}" if self.profile else self.id
 
     @property
     def anchor(self) -> str:
         """Its link target; a user's file may be called "data" or "scorecard"."""
-        return self.key if self.profile else f"own-{self.key}"
+        return self.panel.key if self.panel.profile else f"own-{self.panel.key}"
 
     @property
     def last(self) -> Rows:
@@ -71,10 +63,10 @@ class Content:
 
     @property
     def groups(self) -> dict[str, list[Section]]:
-        """Sections by id."""
+        """Sections by the id of their panel."""
         groups: dict[str, list[Section]] = {}
         for section in self.sections:
-            groups.setdefault(section.id, []).append(section)
+            groups.setdefault(section.panel.id, []).append(section)
         return groups
 
 
@@ -82,7 +74,8 @@ def report(study: Study, folder: Path) -> Path:
     """Write the study's data, figures and page; return the path of the page."""
     figure, summary = study.figure(), study.summary()
     summary.text = f"Ranked by {study.metric}, with 95% intervals; differences from the best are paired."
-    section = Section("study", [study], study.rows(), pictures(figure), title=figure.title)
+    panel = Panel("study", "", figure.title, "", "", study.metric, (), 0)
+    section = Section(panel, [study], study.rows(), pictures(figure))
     facts = {"runs": study.runs, "seed": study.settings["seed"]}
     return write(Content(", ".join(study), figure.title, [section], summary=summary, facts=facts), folder)
 
@@ -94,7 +87,7 @@ def write(content: Content, folder: Path) -> Path:
             table = Table.of(rows)
             write_all(folder / "data", {f"{id}.csv": table.to_csv(), f"{id}.parquet": table.to_parquet()})
     for section in content.sections:
-        files = {f"{section.key}.{kind}": picture for kind, picture in section.pictures.items()}
+        files = {f"{section.panel.key}.{kind}": picture for kind, picture in section.pictures.items()}
         write_all(folder / "figures", files)
     content.facts = {**content.facts, **{f"version of {name}": word for name, word in versions().items()}}
     write_atomically(folder / "report.html", page(content).encode())
@@ -112,7 +105,7 @@ def page(content: Content) -> str:
         "reasons": _reasons,
         "readings": {other.reading: other.condition for verdict in verdicts for other in verdict.readings},
         "groups": list(content.groups.items()),
-        "judged": lambda section: [v for v in verdicts if (v.panel, v.profile) == (section.id, section.profile)],
+        "judged": lambda panel: [v for v in verdicts if (v.panel, v.profile) == (panel.id, panel.profile)],
         "tables": [(table, [[_cell(value) for value in row] for row in table.rows]) for table in content.tables],
         "anchor": lambda v: f"{v.panel}-{v.profile}" if v.panel else v.id,
     }
