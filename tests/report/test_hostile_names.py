@@ -10,7 +10,7 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.charts import pictures
 from sharpe_bandits.planning.needs import EVERY_ARM
-from sharpe_bandits.report.page import Content, Section, page
+from sharpe_bandits.report.page import Section, page
 from tests.hostile import NAMES
 from tests.report.browsing import Opened
 from tests.synthetic import ARMS, case, finished, outcome, panel, wrong_plays
@@ -52,8 +52,7 @@ def report(tmp_path_factory):
         Section(done.panel, done.studies, done.rows(), pictures(done.figure(done.rows()))) for done in (regret, error)
     ]
     path = tmp_path_factory.mktemp("names") / "report.html"
-    content = Content(NAMES[3], NAMES[4], sections, facts={NAMES[5]: NAMES[6]})
-    path.write_text(page(content), "utf-8")
+    path.write_text(page(NAMES[3], NAMES[4], sections, **{NAMES[5]: NAMES[6]}), "utf-8")
     return path
 
 

@@ -14,7 +14,7 @@ from sharpe_bandits.experiments import verdicts as scorecard
 from sharpe_bandits.experiments.verdicts import Evidence, Verdict
 from sharpe_bandits.paper.claims import judge
 from sharpe_bandits.paper.panels import panels
-from sharpe_bandits.report.page import Content, Section, page
+from sharpe_bandits.report.page import Section, page
 from sharpe_bandits.results.metrics import Estimate
 from tests.synthetic import ARMS, case, finished, outcome, panel, wrong_plays
 
@@ -260,7 +260,7 @@ def section(done):
 def made_up(**changes):
     policy = sb.policies.UCB1(name=NASTY)
     done = finished(panel([case([policy], {"set": NASTY})]), [wrong_plays(policy, [1, 2, 3])])
-    return Content(**{"title": NASTY, "introduction": NASTY, "sections": [section(done)], **changes})
+    return Document(page(NASTY, NASTY, [section(done)], **changes)).root
 
 
 def test_names_are_text_not_markup():
@@ -268,7 +268,7 @@ def test_names_are_text_not_markup():
         "R9.1", "R9", "paper", NASTY, "fails", (Evidence(NASTY, 1, 2, Estimate(1, 1, 0, 2), "fails"),), NASTY
     )
     tables = [Table([NASTY], [[NASTY]], NASTY, NASTY)]
-    document = Document(page(made_up(verdicts=[judged], tables=tables, facts={NASTY: NASTY}))).root
+    document = made_up(verdicts=[judged], tables=tables, **{NASTY: NASTY})
     assert len(list(document.all("script"))) == 2  # tables that sort, figures that are enlarged
     assert next(document.all("h1")).words() == NASTY
     figure, tips = shown(document, "R9-paper")
@@ -277,7 +277,7 @@ def test_names_are_text_not_markup():
 
 
 def test_a_page_without_verdicts_has_no_scorecard():
-    document = Document(page(made_up())).root
+    document = made_up()
     assert not list(document.all(id="scorecard"))
     assert [a.words() for a in next(document.all("nav")).all("a")] == ["Panels", "Methods"]
 
@@ -286,7 +286,7 @@ def test_a_page_without_verdicts_has_no_scorecard():
 def test_an_experiment_may_be_called_like_a_part_of_the_page(id):
     policy = sb.policies.UCB1()
     done = finished(panel([case([policy], {})], id=id, profile=""), [wrong_plays(policy, [1, 2, 3])])
-    document = Document(page(Content("Mine", "", [section(done)]))).root
+    document = Document(page("Mine", "", [section(done)])).root
     ids = [element.attributes["id"] for element in document.all() if "id" in element.attributes]
     assert len(set(ids)) == len(ids)
     assert [figure.attributes["data-figure"] for figure in document.all("figure")] == [id]
@@ -296,8 +296,7 @@ def test_verdicts_of_the_page_are_those_of_the_panel():
     a, b = sb.policies.UCB1(name="A"), sb.policies.UCB1(name="B")
     said = [("A is ahead", ["A @ K=5 < B @ K=5"], "")]
     done = finished(panel([case([a, b], {"K": 5})], claims=said), [wrong_plays(a, [1, 1]), wrong_plays(b, [2, 2])])
-    content = Content("", "", [section(done)], judge(done))
-    (chip,) = Document(page(content)).root.all("a", "chip")
+    (chip,) = Document(page("", "", [section(done)], judge(done))).root.all("a", "chip")
     assert (chip.words(), chip.attributes["href"]) == ("R9", "#R9-paper")
     assert "holds" in chip.attributes["class"].split()
 

@@ -23,7 +23,7 @@ from ..charts.tidy_rows import points
 from ..errors import InvalidInputError, UnreadableDataError
 from ..paper import claims, theory_check
 from ..report.document import check_libraries
-from ..report.page import Content, Section, write
+from ..report.page import Section, page, write
 from ..simulation.executors import backend_for, cores
 from ..simulation.machines import machine, processor
 from .panel import Job, Panel, PanelResult, run_panels
@@ -76,8 +76,8 @@ def run_job(
             sections.append(Section(together, [], [], pictures(halving_figure(results, rows))))
         figures = {} if p.id in joint else pictures(result.figure(rows[p.key]))
         sections.append(Section(p, result.studies, rows[p.key], figures))
-    facts = {"runs": job.runs, "seed": job.seed}
-    write(Content(job.title, job.introduction, sections, verdicts, findings.tables, facts=facts), out)
+    text = (job.title, job.introduction)
+    write(sections, page(*text, sections, verdicts, findings.tables, runs=job.runs, seed=job.seed), out)
     write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))
     seconds = {"simulated": round(simulated, 2), "total": round(time.perf_counter() - started, 2)}
     here = {"system": platform.platform(), "processor": processor(), "cores": cores(), backend.unit: backend.workers}

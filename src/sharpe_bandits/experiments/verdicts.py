@@ -206,7 +206,7 @@ def statements(verdicts: Iterable[Verdict]) -> dict[Source, list[Statement]]:
     return {source: stated for source, stated in grouped.items() if stated}
 
 
-def conclusion(verdicts: list[Verdict]) -> list[str]:
+def conclusion(verdicts: Iterable[Verdict]) -> list[str]:
     """The answer in a few lines: how many statements of the paper hold, and the most important ones."""
     every = [s for own in statements(verdicts).values() for s in own]
     of_paper = [s for s in every if s.source.startswith("the paper")]

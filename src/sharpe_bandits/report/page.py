@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -47,69 +49,55 @@ class Section:
         return list(zip([study.label for study in self.studies], arms, policies, strict=True))
 
 
-@dataclass
-class Content:
-    """The content of a report: panels with verdicts and tables of theory, or a study with its summary; and facts, the
-    settings and versions shown at the end.
-    """
-
-    title: str
-    introduction: str
-    sections: list[Section]
-    verdicts: list[Verdict] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
-    summary: Table | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def groups(self) -> dict[str, list[Section]]:
-        """Sections by the id of their panel."""
-        groups: dict[str, list[Section]] = {}
-        for section in self.sections:
-            groups.setdefault(section.panel.id, []).append(section)
-        return groups
-
-
 def report(study: Study, folder: Path) -> Path:
     """Write the study's data, figures and page; return the path of the page."""
     figure, summary = study.figure(), study.summary()
     summary.text = f"Ranked by {study.metric}, with 95% intervals; differences from the best are paired."
     panel = Panel("study", "", figure.title, "", "", study.metric, (), 0)
-    section = Section(panel, [study], study.rows(), pictures(figure))
+    sections = [Section(panel, [study], study.rows(), pictures(figure))]
     facts = {"runs": study.runs, "seed": study.settings["seed"]}
-    return write(Content(", ".join(study), figure.title, [section], summary=summary, facts=facts), folder)
+    return write(sections, page(", ".join(study), figure.title, sections, summary=summary, **facts), folder)
 
 
-def write(content: Content, folder: Path) -> Path:
+def write(sections: Sequence[Section], html: str, folder: Path) -> Path:
     """Write a report: ``data``, ``figures`` and ``report.html``; return the path of the latter."""
-    for id, sections in content.groups.items():
-        if rows := [row for section in sections for row in section.rows]:  # none for a figure of several panels
+    for id, of_panel in groupby(sections, lambda section: section.panel.id):
+        if rows := [row for section in of_panel for row in section.rows]:  # none for a figure of several panels
             table = Table.of(rows)
             write_all(folder / "data", {f"{id}.csv": table.to_csv(), f"{id}.parquet": table.to_parquet()})
-    for section in content.sections:
+    for section in sections:
         files = {f"{section.panel.key}.{kind}": picture for kind, picture in section.pictures.items()}
         write_all(folder / "figures", files)
-    content.facts = {**content.facts, **{f"version of {name}": word for name, word in versions().items()}}
-    write_atomically(folder / "report.html", page(content).encode())
+    write_atomically(folder / "report.html", html.encode())
     return folder / "report.html"
 
 
-def page(content: Content) -> str:
-    """The whole page."""
-    verdicts = content.verdicts
-    stated = [s for own in statements(verdicts).values() for s in own]
-    told = {
+def page(
+    title: str,
+    introduction: str,
+    sections: Sequence[Section],
+    verdicts: Sequence[Verdict] = (),
+    tables: Sequence[Table] = (),
+    summary: Table | None = None,
+    **facts: Any,
+) -> str:
+    """The whole page: panels with verdicts and tables of theory, or a study with its summary; facts and versions are
+    shown at the end.
+    """
+    scorecard = statements(verdicts)
+    content = {
         "answer": conclusion(verdicts)[0] if verdicts else "",
-        "important": [statement for statement in stated if statement.important],
-        "scorecard": statements(verdicts),
+        "important": [statement for stated in scorecard.values() for statement in stated if statement.important],
         "reasons": _reasons,
         "readings": {other.reading: other.condition for verdict in verdicts for other in verdict.readings},
-        "groups": list(content.groups.items()),
+        "groups": [(id, list(of_panel)) for id, of_panel in groupby(sections, lambda section: section.panel.id)],
         "judged": lambda panel: [v for v in verdicts if (v.panel, v.profile) == (panel.id, panel.profile)],
-        "tables": [(table, [[_cell(value) for value in row] for row in table.rows]) for table in content.tables],
+        "tables": [(table, [[_cell(value) for value in row] for row in table.rows]) for table in tables],
         "anchor": lambda v: f"{v.panel}-{v.profile}" if v.panel else v.id,
+        "facts": {**facts, **{f"version of {name}": word for name, word in versions().items()}},
     }
-    return document("report.html", **{**vars(content), **told})
+    shown = {"title": title, "introduction": introduction, "verdicts": verdicts, "summary": summary}
+    return document("report.html", scorecard=scorecard, **shown, **content)
 
 
 def _reasons(statement: Statement) -> dict[str, str]:
