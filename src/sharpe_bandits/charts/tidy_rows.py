@@ -122,11 +122,10 @@ def points(rows: Rows, studies: Sequence[Study], metric: str, caption: str, titl
                 at, mean = [place[row["case"]] + shift for row in own], [row["mean"] for row in own]
                 look = {"marker": "x" if form == "repaired" else "_", "dash": "", "size": 9, "kind": "bound"}
                 bounds.append(Series(name=f"{form} bound, {policy}", colour=colour, at=at, mean=mean, **look))
-    lines = (
-        [*(f"{k} = {v}" for k, v in s.variables.items() if k not in ("K", "n")), f"K = {s.K}", f"n = {s.horizon:,}"]
-        for s in studies
-    )
-    places = ["\n".join(map(printable, of_place)) for of_place in lines]
+    places = []
+    for study in studies:
+        others = [f"{name} = {value}" for name, value in study.variables.items() if name not in ("K", "n")]
+        places.append("\n".join(map(printable, (*others, f"K = {study.K}", f"n = {study.horizon:,}"))))
     y = _from_zero(_LABELS.get(metric, metric), series)
     chart = Chart(series=[*series, *bounds], x=Axis(scale="places", places=places), y=y)
     size = (max(6.4, 0.9 * len(places)), 3.3)

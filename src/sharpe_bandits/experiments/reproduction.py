@@ -89,12 +89,10 @@ def run_job(
 def halving_figure(results: list[PanelResult], rows: dict[str, list[dict[str, Any]]]) -> Figure:
     """The paper's Fig. 4a: the errors of SHVV in its five experiments."""
     halving = [result for result in results if result.panel.id in HALVING]
-    series = [
-        {**row, "policy": f"{result.panel.id}: {result.panel.title}"}
-        for result in halving
-        for row in rows[result.panel.key]
-        if row["metric"] == "error"
-    ]
+    series = []
+    for panel in (result.panel for result in halving):
+        errors = (row for row in rows[panel.key] if row["metric"] == "error")
+        series += [{**row, "policy": f"{panel.id}: {panel.title}"} for row in errors]
     caption = f"The five experiments with SHVV, the paper's Fig. 4a. {halving[0].studies[0].runs:,} runs; 95% intervals"
     return points(series, halving[0].studies, "error", caption, "The error of SHVV as K grows")
 

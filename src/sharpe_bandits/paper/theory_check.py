@@ -291,9 +291,8 @@ def _growth(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
         horizon = max(horizon, case.horizon)
     if not evidence or not panel.profile:
         return None
-    misled = "look poor"
-    if name == "UCB-RSSR":
-        misled = "spread widely got a low estimate and, since D also divides the width, a small width, and"
+    widely = "spread widely got a low estimate and, since D also divides the width, a small width, and"
+    misled = widely if name == "UCB-RSSR" else "look poor"
     why = (
         "Up to the longest horizon played, a part of the regret grows in proportion to t. If runs are locked in, a "
         f"good arm whose first rewards happened to {misled} is not played again. If none is, "
@@ -315,10 +314,9 @@ def _same_arm(result: PanelResult, findings: TheoryFindings) -> None:
     for case in result.panel.cases:
         if isinstance(case.objective, Variance) or case.L is None:
             return
-        best, sharpe = (
-            gaps_of(case.environment.true_values(objective, findings.seed, findings.runs)) == 0
-            for objective in (case.objective, Sharpe(case.L))
-        )
+        objectives = (case.objective, Sharpe(case.L))
+        values = [case.environment.true_values(o, findings.seed, findings.runs) for o in objectives]
+        best, sharpe = (gaps_of(of_arms) == 0 for of_arms in values)
         apart = ~(best & sharpe).any(axis=1)
         how = f"they differ in {apart.mean():.1%} of the runs"
         if isinstance(case.environment, Bandit):

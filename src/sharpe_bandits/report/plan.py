@@ -18,13 +18,11 @@ _SPAN = 500  # budgets smaller than the largest by more than this factor are not
 def figures(plan: Plan) -> dict[str, Figure]:
     """Error against budget, both on logarithmic axes."""
     periods = plan.problem.periods_per_year
+    x = Axis(label="budget n, rounds", scale="log", plain=True, second=("years, one round per period", periods))
+    y = Axis(label="probability of error", scale="log", plain=True, limits=(_lowest(plan), 1.1))
     target = plan.target
-    chart = Chart(
-        series=list(_series(plan)),
-        x=Axis(label="budget n, rounds", scale="log", plain=True, second=("years, one round per period", periods)),
-        y=Axis(label="probability of error", scale="log", plain=True, limits=(_lowest(plan), 1.1)),
-        rules=[] if target is None else [Rule(axis="y", at=target, label=f"target {target:g}", dash=DASHES[1])],
-    )
+    rules = [] if target is None else [Rule(axis="y", at=target, label=f"target {target:g}", dash=DASHES[1])]
+    chart = Chart(series=list(_series(plan)), x=x, y=y, rules=rules)
     caption = " ".join([assumed(plan), *plan.problem.conventions()[:2]])
     return {"plan": Figure(title=title(plan), charts=[[chart]], size=(6.4, 4.2), caption=caption)}
 
@@ -68,10 +66,8 @@ def _errors(points: list[Point]) -> dict[str, Any]:
 
 def _in_words(plan: Plan, point: Point) -> str:
     rounds, error = point.budget, point.error
-    return (
-        f"{rounds:,} rounds ({plan.years(rounds):,.3g} years): {error.mean:.3g} [{error.low:.3g}, {error.high:.3g}], "
-        f"{point.runs:,} runs"
-    )
+    interval = f"{error.mean:.3g} [{error.low:.3g}, {error.high:.3g}]"
+    return f"{rounds:,} rounds ({plan.years(rounds):,.3g} years): {interval}, {point.runs:,} runs"
 
 
 def _lowest(plan: Plan) -> float:

@@ -99,10 +99,9 @@ def wealth(replay: Replay) -> Figure:
 def drawdown(replay: Replay) -> Figure:
     """Loss from the last peak, in the run with the median total return of every player."""
     at, x, rows = _along(replay)
-    series = [
-        Series(name=player.name, at=at, mean=-player.drawdowns[rows], width=1.2, **_look(player, number))
-        for number, player in enumerate(replay.players)
-    ]
+    series = []
+    for number, p in enumerate(replay.players):
+        series.append(Series(name=p.name, at=at, mean=-p.drawdowns[rows], width=1.2, **_look(p, number)))
     chart = Chart(series=series, x=x, y=Axis(label="loss from the last peak"))
     return _figure(replay, "Drawdown, in the run with the median total return", [[chart]], 3.2)
 

@@ -300,12 +300,10 @@ class Study(Mapping[str, PolicyResult]):
         metric = self.metric if metric is None else metric
         for result in self.values():
             one_of("metric", metric, result.ranked_by)
-        values = {
-            name: result.error(judge, confidence)  # proportions have Wilson intervals
-            if metric == "error"
-            else metrics.mean_of(*result.totals(metric, judge), confidence)
-            for name, result in self.items()
-        }
+        if metric == "error":  # proportions have Wilson intervals
+            values = {name: result.error(judge, confidence) for name, result in self.items()}
+        else:
+            values = {name: metrics.mean_of(*r.totals(metric, judge), confidence) for name, r in self.items()}
         best, *others = sorted(values, key=lambda name: (math.isnan(values[name].mean), values[name].mean))
         differences = {name: self._difference(self[name], self[best], metric, judge, confidence) for name in others}
         columns = ["policy", metric, "s.e.", "low", "high"]
