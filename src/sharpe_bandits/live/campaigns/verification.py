@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from array import array
+from typing import NamedTuple
 
 from ...errors import SharpeBanditsError, UnreadableDataError
 from ...policies.base import Policy
@@ -17,16 +17,14 @@ from .settings import Settings
 from .state import State
 from .storage import Records, Storage
 
-#: States of decisions by number, for one byte each.
-_STATES = tuple(DecisionState)
-_RESULT = {
-    EventKind.REWARDED: DecisionState.REWARDED,
-    EventKind.REWARDED_LATE: DecisionState.REWARDED,
-    EventKind.EXPIRED: DecisionState.EXPIRED,
-    EventKind.CANCELLED: DecisionState.CANCELLED,
-    EventKind.CANCELLED_LATE: DecisionState.CANCELLED,
+#: The state of a decision before an event, and after it.
+_STATES: dict[int, tuple[DecisionState, DecisionState]] = {
+    EventKind.REWARDED: (DecisionState.PENDING, DecisionState.REWARDED),
+    EventKind.REWARDED_LATE: (DecisionState.EXPIRED, DecisionState.REWARDED),
+    EventKind.EXPIRED: (DecisionState.PENDING, DecisionState.EXPIRED),
+    EventKind.CANCELLED: (DecisionState.PENDING, DecisionState.CANCELLED),
+    EventKind.CANCELLED_LATE: (DecisionState.EXPIRED, DecisionState.CANCELLED),
 }
-_NAN = float("nan")
 #: More than the number of any decision.
 _NONE = 2**62
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False)
@@ -88,44 +86,41 @@ def verify(
     return result
 
 
-class _LoggedDecisions:
-    """Decisions as the log has them, by number."""
+class _Logged(NamedTuple):
+    """A decision as the log has it."""
 
-    def __init__(self) -> None:
-        self.arm, self.state, self.reward, self.asked = array("i"), array("b"), array("d"), array("d")
-        self.details: dict[int, str] = {}
+    arm: int | None
+    state: DecisionState
+    reward: float | None
+    asked: float
+    details: str | None
 
-    def apply(self, event: Event) -> None:
-        """Apply an event; raises if it contradicts earlier ones."""
-        if event.kind == EventKind.ASKED:
-            if event.number != len(self.arm) + 1:
-                raise ValueError(f"decision {event.number} comes after decision {len(self.arm)}")
-            self.arm.append(event.arm or 0)
-            if event.details is not None:
-                self.details[event.number] = event.details
-            self.state.append(_STATES.index(DecisionState.PENDING))
-            self.reward.append(_NAN)
-            self.asked.append(event.at)
-        elif event.kind in _RESULT:
-            place = (event.number or 0) - 1
-            late = event.kind in (EventKind.REWARDED_LATE, EventKind.CANCELLED_LATE)
-            before = DecisionState.EXPIRED if late else DecisionState.PENDING
-            if place < 0 or _STATES[self.state[place]] != before or self.arm[place] != event.arm:
-                raise ValueError(f"decision {event.number} was not {before}")
-            self.state[place] = _STATES.index(_RESULT[EventKind(event.kind)])
-            self.reward[place] = _NAN if event.reward is None else event.reward
-        elif event.kind == EventKind.AMENDED:
-            place, details = (event.number or 0) - 1, plain_details(event.details)
-            if place < 0 or self.arm[place] != event.arm or self.reward[place] != details["old"]:
-                raise ValueError(f"decision {event.number} did not have the reward {details['old']}")
-            self.reward[place] = details["new"]
+
+def _follow(decisions: list[_Logged], event: Event) -> None:
+    """Apply an event to the decisions before it; raises if it contradicts them."""
+    place = (event.number or 0) - 1
+    if event.kind == EventKind.ASKED:
+        if place != len(decisions):
+            raise ValueError(f"decision {event.number} comes after decision {len(decisions)}")
+        decisions.append(_Logged(event.arm, DecisionState.PENDING, None, event.at, event.details))
+    elif event.kind in _STATES:
+        before, after = _STATES[event.kind]
+        if place < 0 or decisions[place][:2] != (event.arm, before):
+            raise ValueError(f"decision {event.number} was not {before}")
+        decisions[place] = decisions[place]._replace(state=after, reward=event.reward)
+    elif event.kind == EventKind.AMENDED:
+        details = plain_details(event.details)
+        if place < 0 or (decisions[place].arm, decisions[place].reward) != (event.arm, details["old"]):
+            raise ValueError(f"decision {event.number} did not have the reward {details['old']}")
+        decisions[place] = decisions[place]._replace(reward=details["new"])
 
 
 def _replay(
     records: Records, state: State, first_hash: str, choices: bool, result: Verification
-) -> _LoggedDecisions | None:
+) -> list[_Logged] | None:
     """Apply all events; None if the log itself is broken. With ``choices``, compare them with the policy's."""
-    logged, head, (snapshot_seq, snapshot) = _LoggedDecisions(), records.head(), records.snapshot()
+    logged: list[_Logged] = []
+    head, (snapshot_seq, snapshot) = records.head(), records.snapshot()
     policy, clock, chain = state.policy, head.created, Chain(first_hash)
     rows = iter(records.history(1, None))
     uncompared, amended = [], _NONE  # the first decision whose reward was amended since the state was right
@@ -153,7 +148,7 @@ def _replay(
             else:
                 state.apply(event)
                 state.due_snapshot(event.seq - 1)
-            logged.apply(event)
+            _follow(logged, event)
         except (SharpeBanditsError, IndexError, KeyError, TypeError, ValueError) as error:
             result.add(f"event {event.seq}: {error}")
             return None
@@ -201,19 +196,15 @@ def _check_choice(state: State, event: Event, result: Verification) -> None:
         result.add(f"event {event.seq}: arm {event.arm} was handed out, but the policy now chooses {arm}")
 
 
-def _compare(records: Records, logged: _LoggedDecisions, result: Verification) -> None:
-    total = len(logged.arm)
-    for place, row in enumerate(records.history(1, total)):
+def _compare(records: Records, logged: list[_Logged], result: Verification) -> None:
+    for place, row in enumerate(records.history(1, len(logged))):
         if row.number != place + 1:
             result.add(f"decision {place + 1} is missing")
             return
         result.decisions += 1
-        reward = logged.reward[place]
-        same = row.reward == reward if reward == reward else row.reward is None
-        expected = logged.arm[place], _STATES[logged.state[place]], logged.asked[place], logged.details.get(row.number)
-        if not same or (row.arm, row.state, row.asked, row.details) != expected:
+        if (row.arm, row.state, row.reward, row.asked, row.details) != logged[place]:
             result.add(
                 f"decision {row.number} does not agree with the log: {row.state}, arm {row.arm}, reward {row.reward}"
             )
-    if result.decisions != total:
-        result.add(f"there are {result.decisions} decisions, but the log has {total}")
+    if result.decisions != len(logged):
+        result.add(f"there are {result.decisions} decisions, but the log has {len(logged)}")
