@@ -52,8 +52,6 @@ class IndexAgent(Agent):
         super().__init__(policy, arms, horizon, seed)
         if policy.needs_horizon and horizon is None:
             raise InvalidInputError(f"{policy.name} needs to know the number of rounds; pass horizon=...")
-        #: The agent's :func:`~sharpe_bandits.play.state.tell`, compiled, once a choice has loaded the compiler.
-        self._tell_compiled: Any = None
         self._forgetting = policy.forgetting
         self._seed = np.uint64(self.seed)
         self._random = IndexFamily().is_random(policy)
@@ -85,7 +83,6 @@ class IndexAgent(Agent):
 
     @cached_property
     def _ask(self) -> Any:
-        self._tell_compiled = specialise(arm_state.tell, self._layout().bindings)
         return specialise(choose.ask, self._bindings)
 
     @cached_property
@@ -97,9 +94,6 @@ class IndexAgent(Agent):
             self._evaluate(self._ask, 0)
             if self._random:
                 self._evaluate(self._count_choices, DRAWS, np.zeros(len(self.arms)))
-        with self._lock:
-            copy = tuple(array.copy() for array in self._state.memory)
-            self._tell_compiled(copy, 0, 0.0, math.nan, 0, *self._forgetting, self._objective_arguments)
 
     def _choose(self) -> int:
         i = None if self._piloted else self._due_for_pilot()
@@ -172,12 +166,6 @@ class IndexAgent(Agent):
             )
         return choice
 
-    def _record(self, i: int, x: float, z: float) -> None:
-        if self._tell_compiled is None:
-            super()._record(i, x, z)
-        else:
-            self._tell_compiled(self._state.memory, i, x, z, self.t, *self._forgetting, self._objective_arguments)
-
     def _check_arms_may_change(self, count: int) -> None:
         if self.horizon is not None:
             self._rule.check_horizon(self.horizon, count)
@@ -219,8 +207,13 @@ class ForgetfulAgent(IndexAgent):
         self._forgets_cells = layout.can_forget(*self._forgetting)
         update = substituted(formulas.update_statistics, layout.bindings)
         self._update: Any = lambda kept, i, *rest: update(kept, i, 0, 0, *rest)
-        # The window of the state has a row for every round remembered; it grows as long as the game is short.
-        self._tell_compiled = specialise(arm_state.tell, self._layout().bindings)
+        self._tell_compiled = specialise(arm_state.tell, layout.bindings)
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        with self._lock:
+            memory = tuple(array.copy() for array in self._state.memory)
+            self._tell_compiled(memory, 0, 0.0, math.nan, 0, *self._forgetting, self._objective_arguments)
 
     def _check_arms_may_change(self, count: int) -> None:
         self._rule.check_horizon(self.horizon or self._pilot * count, count)
@@ -236,11 +229,11 @@ class ForgetfulAgent(IndexAgent):
             d = arm_state.record_reward(state, i, x, self.t, self._window)
             self._update(state.kept, i, state.sums.pulls[i], x, d, z, arguments)
         else:
-            super()._record(i, x, z)
+            self._tell_compiled(self._state.memory, i, x, z, self.t, *self._forgetting, self._objective_arguments)
         self._observe_all(self._all, i, x, z, self.t, 0, self._objective_arguments)
 
     def _make_room(self, rounds: int) -> None:
-        """Let the window of the state hold this many rounds."""
+        """Let the window of the state, which has a row per round, hold this many; it grows while the game is short."""
         length, k = self._state.window.shape
         if rounds > length:
             more = np.full((min(self._window, max(rounds, 2 * length, 64)) - length, k), np.nan)
