@@ -3,12 +3,11 @@
 import copy
 import threading
 import time
-from collections import Counter
 
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.live.campaigns.storage import CampaignRow, Head, Interval
+from sharpe_bandits.live.campaigns.storage import CampaignRow, Head
 from sharpe_bandits.testing import check_storage
 
 
@@ -89,9 +88,6 @@ class MemoryRecords:
         known = [(n, text) for n, text in self.checkpoints.values() if n < decision]
         return max(known, default=(0, None))[1]
 
-    def overdue(self, now):
-        return dict(Counter(row.arm for row in self.pending(until=now)))
-
     def log(self, before, count, search):
         entries = []
         for event in reversed(self.past):
@@ -108,18 +104,6 @@ class MemoryRecords:
             if matches and (before is None or event.seq < before):
                 entries.append((event, key, worker))
         return entries[:count]
-
-    def activity(self, after, upto, start, width, centre, arms):
-        cells = {}
-        for event in self.past[after:upto]:
-            if event.arm is not None and event.at >= start:
-                place = int((event.at - start) // width), min(event.arm, arms), event.kind
-                cells.setdefault(place, []).append(event.reward)
-        rows = []
-        for place, rewards in cells.items():
-            paid = [reward - centre for reward in rewards if reward is not None]
-            rows.append(Interval(*place, len(rewards), len(paid), *(sum(d**k for d in paid) for k in (1, 2, 3, 4))))
-        return rows
 
     def append(self, batch):
         self.past += batch.events

@@ -123,10 +123,6 @@ class StorageContract:
         end = pending[0].expires or math.nan
         require(records.pending(after=end) == pending[1:], "leases that end later differ")
         require(records.pending(until=end) == pending[:1], "leases that have ended differ")
-        require(
-            [records.overdue(t) for t in (end - 1, end)] == [{}, {pending[0].arm: 1}],
-            "the number of leases that ended differs",
-        )
 
     def test_the_log_is_searched(self, open_storage: Callable[[], Storage]) -> None:
         storage = open_storage()
@@ -152,24 +148,6 @@ class StorageContract:
         ):
             seqs = {event.seq for event, _, _ in page(None, 100, search)}
             require(seqs == expected, f"{search} finds {seqs}, not {expected}")
-
-    def test_activity_is_what_the_log_has(self, open_storage: Callable[[], Storage]) -> None:
-        storage = open_storage()
-        campaign, events, _ = _filled(storage)
-        start, width, centre, arms = events[0].at, 2.0, 0.5, 2
-        cells: dict[tuple[int, int, int], list[float]] = {}
-        for event in events[2:]:
-            if event.arm is not None:
-                place = int((event.at - start) / width), min(event.arm, arms), event.kind
-                sums = cells.setdefault(place, [0.0] * 6)
-                deviation = None if event.reward is None else event.reward - centre
-                powers = [0.0] * 5 if deviation is None else [1.0, *(deviation**k for k in (1, 2, 3, 4))]
-                cells[place] = [a + b for a, b in zip(sums, [1.0, *powers], strict=True)]
-        rows = storage.read(campaign, lambda records: records.activity(2, 9, start, width, centre, arms))
-        result = {tuple(row[:3]): [float(value or 0.0) for value in row[3:]] for row in rows}
-        require(result.keys() == cells.keys(), f"activity has the cells {sorted(result)}, not {sorted(cells)}")
-        for place, sums in cells.items():
-            require(all(map(math.isclose, result[place], sums)), f"activity at {place}: {result[place]}, not {sums}")
 
     def test_checkpoints_are_kept_until_a_decision_is_amended(self, open_storage: Callable[[], Storage]) -> None:
         storage = open_storage()

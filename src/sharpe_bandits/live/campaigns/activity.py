@@ -1,22 +1,26 @@
 """Activity of a campaign over time, in at most 240 intervals of equal length, for plots of campaigns of any size.
 
-The database aggregates the log incrementally: only new events are read, and intervals are merged in pairs as the
-campaign grows.
+Only new events are read, and intervals are merged in pairs as the campaign grows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from ...objectives.statistics import Statistics, about_the_mean
 from ...policies.base import Direction
-from .records import EventKind, plain_details
+from .records import Event, EventKind, plain_details
 from .storage import Records
 
 #: Maximum number of intervals, and of arms with their own column: all others share one column.
 INTERVALS, ARMS = 240, 100
+#: Events in memory at a time.
+_PAGE = 20_000
 #: Kinds of events that are counted, by the name of their array.
 _KINDS = {
     "asked": (EventKind.ASKED,),
@@ -76,15 +80,27 @@ class Activity:
             grow = max(rows - len(values), 0), max(min(arms, ARMS + 1) - values.shape[1], 0)
             self.counts[name] = np.pad(values, ((0, grow[0]), (0, grow[1])))
 
-    def _correct(self, records: Records, upto: int) -> None:
-        """Replace rewards that were amended since the last call."""
-        events = [event for event in records.events(self.seq, upto) if event.kind == EventKind.AMENDED]
-        times = {row.number: row.told for row in records.decisions(numbers=[event.number or 0 for event in events])}
-        for event in events:
-            details, at = plain_details(event.details), times[event.number or 0] or self.start
-            place = max(int((at - self.start) / self.width), 0), min(event.arm or 0, ARMS)
-            for power, name in enumerate(_SUMS[1:], 1):
-                old, new = details["old"] - self.centre, details["new"] - self.centre
+    def _places(self, at: Any, arm: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Where events at these times, of these arms, are counted."""
+        interval = np.floor((np.asarray(at, float) - self.start) / self.width).astype(int)
+        return np.clip(interval, 0, len(self.counts["asked"]) - 1), np.minimum(np.asarray(arm, int), ARMS)
+
+    def _add(self, events: Sequence[Event]) -> None:
+        places = self._places([event.at for event in events], [event.arm for event in events])
+        kinds = np.array([event.kind for event in events])
+        rewards = np.array([event.reward for event in events], float)
+        for name, counted in _KINDS.items():
+            np.add.at(self.counts[name], places, np.isin(kinds, counted))
+        for power, name in enumerate(_SUMS):
+            np.add.at(self.counts[name], places, np.where(np.isnan(rewards), 0.0, (rewards - self.centre) ** power))
+
+    def _correct(self, records: Records, amendments: Sequence[Event]) -> None:
+        """Replace rewards that were amended."""
+        times = {row.number: row.told for row in records.decisions(numbers=[one.number or 0 for one in amendments])}
+        for event in amendments:
+            place = self._places(times[event.number or 0] or self.start, event.arm)
+            old, new = (plain_details(event.details)[name] - self.centre for name in ("old", "new"))
+            for power, name in enumerate(_SUMS):
                 self.counts[name][place] += new**power - old**power
 
     @classmethod
@@ -94,18 +110,11 @@ class Activity:
         fits = known is not None and known.seq <= head.events
         activity = known if known is not None and fits else cls(head.created, centre=centre)
         activity._fit(max(head.clock, head.created), arms)
-        since = activity.seq, head.events, activity.start, activity.width, activity.centre
-        amended = False
-        for cell in records.activity(*since, ARMS):
-            amended |= cell.kind == EventKind.AMENDED
-            place = cell.interval, cell.arm
-            for name, kinds in _KINDS.items():
-                if cell.kind in kinds:
-                    activity.counts[name][place] += cell.events
-            sums = cell.rewards, cell.sum1, cell.sum2, cell.sum3, cell.sum4
-            for name, value in zip(_SUMS, sums, strict=True):
-                activity.counts[name][place] += value or 0.0
-        if amended:
-            activity._correct(records, head.events)
+        archive = getattr(records, "archive", lambda: None)()  # not read: its files may be elsewhere
+        first = max(activity.seq, archive.events if archive else 0)
+        events = (event for event in records.events(first, head.events) if event.arm is not None)
+        while page := list(islice(events, _PAGE)):
+            activity._add(page)
+            activity._correct(records, [event for event in page if event.kind == EventKind.AMENDED])
         activity.seq = head.events
         return activity

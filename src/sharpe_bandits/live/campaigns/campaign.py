@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -246,7 +248,8 @@ class Campaign(CampaignInterface):
         def work(records: Records) -> Status:
             head = records.head()
             state, now = self._current(records, head), max(head.now, head.clock)
-            overdue = records.overdue(now) if head.next_expiry is not None and head.next_expiry <= now else {}
+            is_due = head.next_expiry is not None and head.next_expiry <= now
+            overdue = Counter(row.arm for row in records.pending(until=now)) if is_due else Counter()
             if self._remarks[0] != state.seq // LEAST:  # not at every event: this reads many decisions
                 last = records.history(max(state.decisions - LAST, 0) + 1, None)
                 self._remarks = state.seq // LEAST, remarks_on(last, state.agent.arms)
@@ -265,8 +268,8 @@ class Campaign(CampaignInterface):
         updated by reading only new events.
         """
         agent = self.agent()
-        estimates = agent.estimates()
-        means = [(n, estimates[arm][0]) for arm, n in agent.pulls.items() if n > 0]
+        pairs = zip(agent.pulls.values(), agent.estimates().values(), strict=True)
+        means = [(n, mean) for n, (mean, _) in pairs if math.isfinite(mean)]
         centre = sum(n * mean for n, mean in means) / sum(n for n, _ in means) if means else 0.0
         return self._storage.read(self._id, lambda records: Activity.upto_now(records, len(agent.arms), centre, known))
 

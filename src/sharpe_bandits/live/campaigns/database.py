@@ -20,7 +20,7 @@ from ...errors import StoreError, UnreadableDataError, shown
 from . import schema
 from .archive import Archive
 from .records import DecisionRow, DecisionState, Event
-from .storage import Batch, CampaignRow, Head, Interval, Outcome, Records, Search
+from .storage import Batch, CampaignRow, Head, Outcome, Records, Search
 
 T = TypeVar("T")
 #: Rows fetched at a time from long tables, and connections that are kept for later.
@@ -80,8 +80,6 @@ class Database(ABC):
     for_update: ClassVar[str]
     #: Lets one process at a time create tables.
     setup_lock: ClassVar[str] = "SELECT 1"  # beginning to write is enough
-    #: The whole part of a number that is not negative.
-    whole_part: ClassVar[str]
     #: The type of numbers that the database gives to new rows.
     serial: ClassVar[str]
     #: The class of errors that the driver raises.
@@ -449,10 +447,6 @@ class _SQLRecords:
         rows = self._rows(f"{statement} ORDER BY expires, number LIMIT ?", *parameters, count or _ALL)
         return list(map(DecisionRow._make, rows))
 
-    def overdue(self, now: float) -> dict[int, int]:
-        statement = f"SELECT arm, count(*) FROM {_DECISIONS} WHERE {_PENDING} AND expires <= ? GROUP BY arm"
-        return dict(self._rows(statement, self._campaign, now))
-
     def log(self, before: int | None, count: int, search: Search | None) -> list[tuple[Event, str | None, str | None]]:
         page = f"SELECT campaign, {_EVENT_COLUMNS} FROM {_EVENTS} WHERE campaign = ? AND seq > {_ARCHIVE} AND seq < ?"
         parameters: list[Any] = [self._campaign, before or _ALL]
@@ -478,20 +472,6 @@ class _SQLRecords:
             count,
         )
         return [(Event(*event), key, worker) for *event, key, worker in rows]
-
-    def activity(self, after: int, upto: int, start: float, width: float, centre: float, arms: int) -> list[Interval]:
-        interval = self._database.whole_part.format("(at - ?) / ?")
-        kinds = 64  # more than there are
-        # One sort key, and each power computed once: SQLite is much faster this way.
-        rows = self._rows(
-            f"SELECT place, count(*), count(d), sum(d), sum(square), sum(d * square), sum(square * square) FROM ("
-            f"SELECT place, d, d * d AS square FROM (SELECT ({interval} * {arms + 1} + CASE WHEN arm < {arms} THEN arm "
-            f"ELSE {arms} END) * {kinds} + kind AS place, reward - ? AS d FROM {_EVENTS} WHERE campaign = ? AND "
-            f"seq > ? AND seq <= ? AND arm IS NOT NULL AND at >= ?) AS cells LIMIT {_ALL}) AS powers GROUP BY place",
-            start, width, centre, self._campaign, after, upto, start,
-        )  # fmt: skip
-        cells = ((divmod(int(place), kinds), sums) for place, *sums in rows)
-        return [Interval(*divmod(cell, arms + 1), kind, *sums) for (cell, kind), sums in cells]
 
     def append(self, batch: Batch) -> None:
         campaign, database, driver = self._campaign, self._database, self.driver

@@ -36,7 +36,7 @@ class PostgreSQL(Database):
         f"SET LOCAL idle_in_transaction_session_timeout = {_PATIENCE}; SELECT pg_advisory_xact_lock(1935827809)"
     )
     by_code_point = ' COLLATE "C"'
-    whole_part, serial = "CAST(floor({}) AS bigint)", "SERIAL"
+    serial = "SERIAL"
 
     def __init__(self, url: str, timeout: float, create: bool) -> None:
         try:

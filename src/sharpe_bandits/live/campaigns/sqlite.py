@@ -50,7 +50,7 @@ class SQLite(Database):
     begin_read, begin_write = "BEGIN", "BEGIN IMMEDIATE"
     clock = "NULL"  # that of the machine
     in_list, for_update = "IN (SELECT value FROM json_each(?))", ""
-    whole_part, serial = "CAST({} AS INTEGER)", "INTEGER"
+    serial = "INTEGER"
     error = sqlite3.Error
 
     def __init__(self, path: str, timeout: float, synchronous: Synchronous, create: bool) -> None:

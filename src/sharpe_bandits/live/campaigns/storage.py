@@ -84,22 +84,6 @@ class Search(NamedTuple):
     arms: list[int]
 
 
-class Interval(NamedTuple):
-    """Events of one kind and arm in an interval of time: how many, how many with rewards, and the sums of the first
-    four powers of these minus a centre.
-    """
-
-    interval: int
-    arm: int
-    kind: int
-    events: int
-    rewards: int
-    sum1: float | None
-    sum2: float | None
-    sum3: float | None
-    sum4: float | None
-
-
 class Records(Protocol):
     """The records of one campaign, inside a transaction."""
 
@@ -128,17 +112,9 @@ class Records(Protocol):
         than ``after``, or not later than ``until``.
         """
 
-    def overdue(self, now: float) -> dict[int, int]:
-        """Number of pending decisions of each arm whose leases end not later than ``now``."""
-
     def log(self, before: int | None, count: int, search: Search | None) -> list[tuple[Event, str | None, str | None]]:
         """At most ``count`` events before number ``before`` that match, newest first, with key and worker of the
         decision of each.
-        """
-
-    def activity(self, after: int, upto: int, start: float, width: float, centre: float, arms: int) -> list[Interval]:
-        """Events ``after`` ... ``upto`` of arms, in intervals of ``width`` seconds from ``start`` on; arms from number
-        ``arms`` on count as one arm with that number.
         """
 
     def append(self, batch: Batch) -> None:
