@@ -117,11 +117,6 @@ class Tell:
                     raise
                 self.checked.append(error)
 
-    @property
-    def decisions(self) -> list[int | str]:
-        """Numbers or keys of the decisions."""
-        return [one.decision for one in self.checked if isinstance(one, Reward)]
-
 
 def _reward(decision: Any, reward: Any) -> Reward:
     if isinstance(decision, str):

@@ -30,7 +30,7 @@ from .records import (
     plain_details,
     utc_time,
 )
-from .rules import Rules, arm_of
+from .rules import arm_of
 from .state import State
 from .storage import Batch, Head, Outcome, Records
 from .verification import event_hash
@@ -163,24 +163,16 @@ class Transaction:
             case requests.Amend():
                 self._amend(request)
             case requests.AddArm():
-                agent = self.state.agent
-                if request.arm in agent.retired:
-                    raise ConflictError(
-                        f"arm {request.arm!r} was retired; give the new arm another name; nothing was changed"
-                    )
-                if request.arm not in agent.arms:
+                if request.arm in self.state.agent.arms:
+                    self._unretired(request.arm)
+                else:
                     self._add(EventKind.ARM_ADDED, name=request.arm, details=request.who)
             case requests.RetireArm():
                 self._retire(request)
             case requests.Change():
-                self._change(self.state.rules.changed(self._with_arms(request.rules)), request.who)
+                self._change(self._with_arms(request.rules), request.who)
             case requests.Suspend():
-                arm = self._arm(request.arm)
-                rules = self.state.rules
-                if arm in self.state.agent.retired:
-                    raise ConflictError(f"arm {arm!r} was retired, and is not played; nothing was changed")
-                if arm not in rules.suspended:
-                    self._change(rules.changed({"suspended": [*rules.suspended, arm]}), request.who)
+                self._suspend(self._unretired(request.arm), request.who)
             case requests.Resume():
                 self._resume(request)
             case requests.Notified():
@@ -198,6 +190,13 @@ class Transaction:
         self.state.agent._number_of(own)
         return own
 
+    def _unretired(self, arm: Any) -> Any:
+        """As :meth:`_arm`; raises if the arm was retired."""
+        own = self._arm(arm)
+        if own in self.state.agent.retired:
+            raise ConflictError(f"arm {own!r} was retired for good; add one with another name; nothing was changed")
+        return own
+
     def _with_arms(self, rules: Mapping[str, Any]) -> dict[str, Any]:
         """Changes of rules, with arms as the campaign names them."""
         changes = dict(rules)
@@ -208,8 +207,9 @@ class Transaction:
             changes["suspended"] = [self._arm(arm) for arm in changes["suspended"]]
         return changes
 
-    def _change(self, rules: Rules, act: dict[str, Any]) -> None:
+    def _change(self, changes: dict[str, Any], act: dict[str, Any]) -> None:
         before = self.state.rules
+        rules = before.changed(changes)
         if rules.mode == "paused" and before.mode != "paused":
             rules = rules.changed({"resumes": before.mode})
         difference = before.difference(rules)
@@ -221,14 +221,14 @@ class Transaction:
         rules = self.state.rules
         if request.arm is None:
             if rules.mode == "paused":
-                self._change(rules.changed({"mode": rules.resumes}), request.who)
+                self._change({"mode": rules.resumes}, request.who)
             return
-        arm = self._arm(request.arm)
-        if arm in self.state.agent.retired:
-            raise ConflictError(f"arm {arm!r} was retired for good; add one with another name; nothing was changed")
-        if arm in rules.suspended:
-            suspended = [other for other in rules.suspended if other != arm]
-            self._change(rules.changed({"suspended": suspended}), request.who)
+        arm = self._unretired(request.arm)
+        self._change({"suspended": [other for other in rules.suspended if other != arm]}, request.who)
+
+    def _suspend(self, arm: Any, act: dict[str, Any]) -> None:
+        suspended = self.state.rules.suspended
+        self._change({"suspended": suspended if arm in suspended else [*suspended, arm]}, act)
 
     def _retire(self, request: requests.RetireArm) -> None:
         agent, rules = self.state.agent, self.state.rules
@@ -337,17 +337,15 @@ class Transaction:
     def _tell(self, request: requests.Tell) -> list[SharpeBanditsError | None]:
         refusals: list[SharpeBanditsError | None] = []
         for item in request.checked:
-            refusal: SharpeBanditsError | None = None
-            if isinstance(item, requests.Reward):
-                try:
-                    self._tell_one(item, request.by)
-                except (ConflictError, UnknownNameError, InvalidInputError) as error:
-                    refusal = error
-            else:
-                refusal = item
-            if refusal is not None and request.strict:
-                raise refusal
-            refusals.append(refusal)
+            try:
+                if isinstance(item, SharpeBanditsError):
+                    raise item
+                self._tell_one(item, request.by)
+                refusals.append(None)
+            except (ConflictError, UnknownNameError, InvalidInputError) as error:
+                if request.strict:
+                    raise
+                refusals.append(error)
         return refusals
 
     def _tell_one(self, told: requests.Reward, by: str | None = None) -> None:
@@ -407,15 +405,14 @@ class Transaction:
                 EventKind.GUARDRAIL, arm=None if key < 0 else key,
                 details={"guardrail": place, "key": key, "why": words},
             )  # fmt: skip
-            rules, name = self.state.rules, self.state.agent.arms[arm]
+            act, rules, name = {"by": "guardrail", "why": words}, self.state.rules, self.state.agent.arms[arm]
             others = set(self.state.available()) - {arm}
             if guardrail.action == "control":
-                rules = rules.changed({"mode": "shadow"} if rules.mode == "live" else {})
+                self._change({"mode": "shadow"} if rules.mode == "live" else {}, act)
             elif guardrail.action == "suspend" and (others or name in rules.suspended):
-                rules = rules.changed({"suspended": [*rules.suspended, name]} if name not in rules.suspended else {})
+                self._suspend(name, act)
             else:  # the last arm cannot be suspended
-                rules = rules.changed({"mode": "paused"})
-            self._change(rules, {"by": "guardrail", "why": words})
+                self._change({"mode": "paused"}, act)
 
     def _amend(self, request: requests.Amend) -> None:
         row = self._decision(int(request.decision))  # type: ignore[arg-type]
@@ -520,7 +517,7 @@ def _decisions_of(request: requests.Request) -> list[int | str]:
         case requests.Ask():
             return [*request.all_keys()]
         case requests.Tell():
-            return request.decisions
+            return [one.decision for one in request.checked if isinstance(one, requests.Reward)]
         case requests.Record():
             missed = [] if request.instead_of is None else [request.instead_of]
             return [request.full_key(), *missed]
