@@ -62,7 +62,7 @@ def test_what_is_not_a_backup_is_refused(tmp_path, capsys):
     assert main(["campaign", "restore", str(tmp_path / "none"), "--store", str(tmp_path / "a.db")]) == 2
     (tmp_path / "text").write_text("text")
     assert main(["campaign", "restore", str(tmp_path / "text"), "--store", str(tmp_path / "a.db")]) == 2
-    assert "not an SQLite file" in capsys.readouterr().err
+    assert "not a store" in capsys.readouterr().err
     assert main(["campaign", "backup", "--store", str(tmp_path / "none.db"), "--out", str(tmp_path / "b")]) == 2
     assert not (tmp_path / "b").exists()
     assert not (tmp_path / "a.db").exists()

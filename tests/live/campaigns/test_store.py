@@ -38,7 +38,7 @@ def of_another_version(path):
 @pytest.mark.parametrize(
     ("prepare", "said"),
     [
-        (lambda path: path.write_text("number,reward\n1,0.5\n" * 100), "not an SQLite file"),
+        (lambda path: path.write_text("number,reward\n1,0.5\n" * 100), "not a store"),
         (foreign, "a database of another application .*orders"),
         (damaged, "is damaged"),
         (of_another_version, r"another version of sharpe-bandits \(revision '0001'\)"),
@@ -61,9 +61,9 @@ def test_paths_and_urls_that_are_none(tmp_path, monkeypatch):
     ):  # fmt: skip
         with pytest.raises(sb.errors.InvalidInputError, match=said):
             sb.Store(target)
-    with pytest.raises(sb.errors.StoreError, match="there is no folder"):
+    with pytest.raises(sb.errors.StoreError, match=r"cannot be opened .*folder"):
         sb.Store(tmp_path / "no" / "x.db")
-    with pytest.raises(sb.errors.StoreError, match="is not a file"):
+    with pytest.raises(sb.errors.StoreError, match="cannot be opened"):
         sb.Store(tmp_path)
     with pytest.raises(sb.errors.StoreError, match=r"there is no store .*create a campaign first"):
         sb.Store(tmp_path / "x.db", create=False)

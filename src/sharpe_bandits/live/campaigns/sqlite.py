@@ -160,30 +160,18 @@ def _code(cause: Any) -> int | None:
 
 
 def _check_file(path: Path, create: bool) -> None:
-    """Raise if a file cannot be a store: foreign, missing, or on a network file system."""
-    if not path.parent.is_dir():
-        raise StoreError(f"there is no folder {path.parent}; create it, or choose another file")
+    """Create a file that is missing, if that is wanted; raise on a network file system. Other problems SQLite sees."""
     kind = file_system(path.parent)
     if kind in _NETWORK:
         raise StoreError(
             f"{path} is on a network file system ({kind}), on which SQLite may lose data; put it on a local disk, or "
             "use PostgreSQL: Store('postgresql://...')"
         )
-    if path.is_dir() or (path.exists() and not path.is_file()):
-        raise StoreError(f"{path} is not a file; choose another path")
     if not path.exists():
         if not create:
             raise StoreError(f"there is no store {path}; create a campaign first, or check the path")
         with suppress(OSError):  # explained when it is opened
             path.touch(0o600)  # what is decided and earned is nobody else's business
-        return
-    try:
-        with path.open("rb") as file:
-            head = file.read(16)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be read ({error.strerror}); check its permissions") from None
-    if head and head != b"SQLite format 3\0":
-        raise UnreadableDataError(f"{path} is not an SQLite file; choose another file, or restore it from a copy")
 
 
 def file_system(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> str:

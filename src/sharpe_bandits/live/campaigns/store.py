@@ -27,16 +27,14 @@ class Store:
 
     Parameters
     ----------
-    target : str | os.PathLike[str] | Storage
+    target
         path of an SQLite file (created if missing), a URL ``postgresql://user@host/database``, or your own
         :class:`~sharpe_bandits.live.campaigns.storage.Storage`
-    timeout : float, optional
-        seconds to wait for other writers, or for a server to come back, before :class:`StoreError` is raised
-    synchronous : Synchronous, optional
+    timeout : seconds to wait for other writers, or for a server to come back, before :class:`StoreError` is raised
+    synchronous
         of SQLite. "FULL": acknowledged transactions survive a power failure. "NORMAL" is many times faster and may lose
         the last transactions in a power failure (but never in a crash of the program)
-    create : bool, optional
-        whether to create a store if there is none
+    create : whether to create a store if there is none
 
     Examples
     --------
@@ -89,12 +87,9 @@ class Store:
 
         Parameters
         ----------
-        search : str, optional
-            only those whose names contain this, ignoring case
-        after : str, optional
-            only those that come after this name
-        count : int | None, optional
-            at most this many
+        search : only those whose names contain this, ignoring case
+        after : only those that come after this name
+        count : at most this many
         """
         rows = self._storage.campaigns(search=search, after=after, count=count)
         return [Entry(row.name, _policy_name(row.settings), utc_time(row.created), row.events) for row in rows]
@@ -112,10 +107,8 @@ class Store:
 
         Parameters
         ----------
-        target : Store
-            where to copy to
-        names : Iterable[str], optional
-            the campaigns; all by default
+        target : where to copy to
+        names : the campaigns; all by default
         """
         campaigns = {row.name: row for row in self._storage.campaigns()}
         selection = list(names) or list(campaigns)
@@ -149,13 +142,11 @@ class Store:
 
         Parameters
         ----------
-        name : str
-            of the campaign
-        policy : Policy | None, optional
+        name : name of the campaign
+        policy
             any policy of the library, or your own (it must be defined, unchanged, whenever the campaign is opened)
-        arms : int | Iterable[str] | None, optional
-            names of the arms, or their number
-        **options : Unpack[Options]
+        arms : names of the arms, or their number
+        **options
             the other settings: ``horizon``, the number of rounds, if the policy needs it or the campaign should end;
             ``seed`` of the policy's own randomness (0); ``lease``, how long a decision waits for its reward ("1 day",
             seconds, or a timedelta; without it, indefinitely), after which it is no longer pending, though late
