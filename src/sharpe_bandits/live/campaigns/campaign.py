@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 import warnings
 from collections import Counter
@@ -45,10 +44,9 @@ class Campaign(CampaignInterface):
     def __init__(self, storage: Storage, row: CampaignRow, settings: Settings, policy: Policy) -> None:
         self._storage, self._id, self.name, self._settings, self.policy = storage, row.id, row.name, settings, policy
         self._first_hash = first_hash(row.name, row.settings)
-        #: Threads share the state; it may be behind the log, and after a fork it belongs to the parent.
+        #: Threads share the state, which may be behind the log.
         self._lock = threading.Lock()
         self._state: State | None = None
-        self._process = os.getpid()
         self._compiled, self._warned, self._next_warning, self._news = False, False, 0, False
         #: After how many events, and what was remarked then.
         self._remarks: tuple[int, list[str]] = (0, [])
@@ -215,8 +213,7 @@ class Campaign(CampaignInterface):
 
     def _current(self, records: Records, head: Head) -> State:
         """The state after the last event."""
-        state, self._state = self._state if self._process == os.getpid() else None, None
-        self._process = os.getpid()
+        state, self._state = self._state, None  # until it is up to date
         self._state = State.load(records, head.events, self._settings, self.policy, state)
         return self._state
 

@@ -320,7 +320,8 @@ class State:
         """The arm that the policy chooses, with exploration and bounds, and the probability of each."""
         explore = self.settings.explore
         if self.rules.bounds:
-            shares = bounded_shares(agent, explore, allowed, *self._bounds())
+            pairs = [self.rules.bounds.get(str(arm), (0.0, 1.0)) for arm in self.agent.arms]
+            shares = bounded_shares(agent, explore, allowed, *np.array(pairs, float).T)
             return sample(shares, self._uniform(3)), shares
         with agent._only(allowed) if len(allowed) < len(agent.active) else nullcontext():
             choice = agent._next()
@@ -331,11 +332,6 @@ class State:
             shares = (1.0 - explore) * shares
             shares[allowed] += explore / len(allowed)
         return choice, shares
-
-    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        pairs = [self.rules.bounds.get(str(arm), (0.0, 1.0)) for arm in self.agent.arms]
-        low, high = np.array(pairs, float).T
-        return low, high
 
     def due_snapshot(self, before: int) -> str | None:
         """The state as JSON, if a snapshot is due after the log has grown from event number ``before``.
