@@ -40,7 +40,7 @@ class Activity:
     Attributes
     ----------
     start, width : start of the first interval (seconds since 1970), and length of each
-    centre : subtracted from rewards before they are summed, so that squares lose no digits
+    centre : mean of the first rewards, subtracted from all before they are summed, so that squares lose no digits
     seq : number of the last event counted
     counts
         "asked", "rewarded" (including late ones), "late", "expired", "cancelled"; "paid", all rewards including default
@@ -89,6 +89,8 @@ class Activity:
         places = self._places([event.at for event in events], [event.arm for event in events])
         kinds = np.array([event.kind for event in events])
         rewards = np.array([event.reward for event in events], float)
+        if not self.counts["paid"].any() and not np.isnan(rewards).all():
+            self.centre = float(np.nanmean(rewards))
         for name, counted in _KINDS.items():
             np.add.at(self.counts[name], places, np.isin(kinds, counted))
         for power, name in enumerate(_SUMS):
@@ -104,11 +106,11 @@ class Activity:
                 self.counts[name][place] += new**power - old**power
 
     @classmethod
-    def upto_now(cls, records: Records, arms: int, centre: float, known: Activity | None) -> Activity:
+    def upto_now(cls, records: Records, arms: int, known: Activity | None) -> Activity:
         """The activity of a campaign up to now; ``known``, the result of an earlier call, is updated."""
         head = records.head()
         fits = known is not None and known.seq <= head.events
-        activity = known if known is not None and fits else cls(head.created, centre=centre)
+        activity = known if known is not None and fits else cls(head.created)
         activity._fit(max(head.clock, head.created), arms)
         archive = getattr(records, "archive", lambda: None)()  # not read: its files may be elsewhere
         first = max(activity.seq, archive.events if archive else 0)

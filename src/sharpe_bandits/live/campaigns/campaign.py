@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import warnings
 from collections import Counter
@@ -264,11 +263,8 @@ class Campaign(CampaignInterface):
         """Counts of events and sums of rewards in at most 240 intervals; ``known``, the result of an earlier call, is
         updated by reading only new events.
         """
-        agent = self.agent()
-        pairs = zip(agent.pulls.values(), agent.estimates().values(), strict=True)
-        means = [(n, mean) for n, (mean, _) in pairs if math.isfinite(mean)]
-        centre = sum(n * mean for n, mean in means) / sum(n for n, _ in means) if means else 0.0
-        return self._storage.read(self._id, lambda records: Activity.upto_now(records, len(agent.arms), centre, known))
+        arms = len(self.arms)
+        return self._storage.read(self._id, lambda records: Activity.upto_now(records, arms, known))
 
     def numbers_of(self, keys: Iterable[str]) -> dict[str, int]:
         rows = self._storage.read(self._id, lambda records: records.decisions(keys=list(keys)))
