@@ -120,6 +120,10 @@ def test_weights_follow_the_policy_s_order(make):
         campaign.weights(max=0.3)
     assert sorted(decision.arm for decision in campaign.ask(distinct=3)) == sorted(ARMS)
     assert len(campaign.ask(distinct=5)) == 3
+    campaign = make("best", policy=sb.policies.LUCB(L=0.1, pilot_pulls=2))
+    play(campaign, 10)
+    with pytest.raises(sb.errors.InvalidInputError, match=r"LUCB has no next choice .*; leave max= out"):
+        campaign.weights(max=0.5)
 
 
 def test_a_paused_campaign_refuses_or_falls_back(make):

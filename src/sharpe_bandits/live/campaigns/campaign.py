@@ -132,6 +132,10 @@ class Campaign(CampaignInterface):
 
         def work(state: State) -> dict[Any, float]:
             available, arms = state.available(), state.agent.arms
+            if high < 1 and not self.policy.minimises_regret:
+                raise InvalidInputError(
+                    f"{self.policy.name} has no next choice for what an arm cannot take; leave max= out"
+                )
             if low > high or low * len(available) > 1 + 1e-9 or high * len(available) < 1 - 1e-9:
                 raise InvalidInputError(
                     f"{len(available)} arms cannot have weights between {low:g} and {high:g} that add up to 1"
