@@ -13,7 +13,7 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...errors import InvalidInputError, StoreError, require
+from ...errors import InvalidInputError, StoreError
 from .records import Event
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ class Archive(NamedTuple):
 
 def archive(campaign: Campaign, before: datetime, folder: Path) -> int:
     """Move events before a time to a file in a new folder; gives how many that were."""
-    require("pyarrow", "an archive", "data")
     storage, number = campaign._storage, campaign._id
     if not hasattr(storage, "archive"):
         raise InvalidInputError(f"{storage.name} cannot archive: its storage has no archive()")

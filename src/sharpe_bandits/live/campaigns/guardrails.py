@@ -59,10 +59,8 @@ def add(tally: Tally, x: float, weight: float = 1.0) -> None:
 
 def moments(tally: Tally, sign: float = 1.0) -> Statistics:
     """Moments of the values, times ``sign``."""
-    n = tally[0]
-    if n < 2:
-        return Statistics(n, sign * tally[1], 0.0, 0.0, 0.0)
-    return Statistics(n, sign * tally[1], tally[2] / (n - 1.0), sign * tally[3] / n, tally[4] / n)
+    n, mean, second, third, fourth, *_ = tally
+    return Statistics(n, sign * mean, second / max(n - 1.0, 1.0), sign * third / max(n, 1.0), fourth / max(n, 1.0))
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,7 @@ from typing import Any, NamedTuple
 
 from ..._support.names import check_name
 from ..._support.validation import finite, probability, whole
-from ...errors import (
-    InvalidInputError,
-    SharpeBanditsError,
-    UnknownNameError,
-    UnreadableDataError,
-    require,
-    shown,
-    unknown,
-)
+from ...errors import InvalidInputError, SharpeBanditsError, UnknownNameError, UnreadableDataError, shown, unknown
 from .records import CIRCUMSTANCES, GENERATED_KEY_PREFIX, MEASURES, Circumstances, Decider, Decision, Measures, given
 from .rules import arm_of, checked_changes
 
@@ -326,22 +318,18 @@ def _number(x: Any) -> Any:
 
 
 def _rows(source: Any) -> list[Any]:
-    if isinstance(source, (str, os.PathLike)):
-        require("pyarrow", "a file of decisions", "data")
-        import pyarrow.csv
-        import pyarrow.parquet
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
 
-        path = Path(source)
-        try:
-            table = pyarrow.csv.read_csv(path) if path.suffix == ".csv" else pyarrow.parquet.read_table(path)
-        except (OSError, ValueError) as error:
-            raise UnreadableDataError(f"{path} cannot be read: {error}") from None
-        return table.to_pylist()
-    if hasattr(source, "to_pylist"):
-        return source.to_pylist()
-    if hasattr(source, "to_dict") and hasattr(source, "columns"):  # a frame
-        rows: list[Any] = source.to_dict("records")
-        return rows
+    try:
+        if hasattr(source, "__arrow_c_stream__"):  # a table, or a frame of any library
+            return pa.table(source).to_pylist()
+        if isinstance(source, (str, os.PathLike)):
+            read = pa.csv.read_csv if Path(source).suffix == ".csv" else pa.parquet.read_table
+            return read(source).to_pylist()
+    except (OSError, TypeError, ValueError) as error:
+        raise UnreadableDataError(f"{shown(source)} cannot be read: {error}") from None
     if isinstance(source, Iterable) and not isinstance(source, Mapping):
         return list(source)
     raise InvalidInputError(f"a history is a file, a table, or a list of rows, got {shown(source)}")

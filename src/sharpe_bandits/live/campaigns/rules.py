@@ -137,7 +137,8 @@ def _bounds(bounds: Any) -> dict[str, list[float]]:
     result = {}
     for arm, pair in bounds.items():
         try:
-            low, high = (_end(end, default) for end, default in zip(pair, (0.0, 1.0), strict=True))
+            ends = zip(pair, (0.0, 1.0), strict=True)
+            low, high = (default if end is None or end == "" else float(end) for end, default in ends)
         except (TypeError, ValueError):
             low, high = 1.0, 0.0
         if not 0 <= low <= high <= 1:
@@ -145,10 +146,6 @@ def _bounds(bounds: Any) -> dict[str, list[float]]:
                                     f"{shown(pair)}")  # fmt: skip
         result[str(_arm(arm))] = [low, high]
     return result
-
-
-def _end(end: Any, default: float) -> float:
-    return default if end is None or end == "" else float(end)
 
 
 def _arms(arms: Any) -> list[Any]:
