@@ -19,12 +19,12 @@ from .activity import Activity
 from .interface import CampaignInterface
 from .log import history, log_page
 from .records import Decision, Evaluation, Event, EventKind, LogEntry, Verification, plain_details, utc_time
-from .requests import MAX_BATCH, AcceptClock, Amend, Change, Notified, Request, Tell, number_of
+from .requests import MAX_BATCH, AcceptClock, Amend, Change, Notified, Request, Tell, number_of, unknown_decision
 from .settings import Settings
 from .state import State, bounded_shares
 from .status import LAST, LEAST, Status, remarks_on, status_of
 from .storage import CampaignRow, Head, Records, Storage
-from .transaction import Transaction, clock_refusal, known_decisions, unknown_decision
+from .transaction import Transaction, clock_refusal, known_decisions
 from .verification import first_hash, verify
 from .webhooks import logger, send, warn_unless_allowed
 

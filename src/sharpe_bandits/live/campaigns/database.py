@@ -157,7 +157,6 @@ class Database(ABC):
         """Whether there are tables of campaigns; raises if the database belongs to another application."""
 
     def check(self) -> str:
-        """What is wrong with the database itself; empty if nothing is known to be."""
         return ""
 
     def ping(self) -> None:
@@ -173,7 +172,6 @@ class Database(ABC):
             )
 
     def close(self) -> None:
-        """Close all connections that are not in use."""
         idle, self._idle = self._idle, []
         for driver in idle:
             driver.close()
@@ -181,12 +179,9 @@ class Database(ABC):
     # Transactions.
 
     def read(self, campaign: int, work: Callable[[Records], T]) -> T:
-        """The result of ``work``, which sees one state of the campaign."""
         return self._transaction(lambda driver: work(_SQLRecords(self, driver, campaign)), self.begin_read)
 
     def write(self, campaign: int, work: Callable[[Records], T]) -> T:
-        """The result of ``work``, committed; it has the campaign for itself."""
-
         return self._transaction(
             lambda driver: work(_SQLRecords(self, driver, campaign, True)), self.begin_write, "COMMIT"
         )
@@ -235,7 +230,6 @@ class Database(ABC):
     def campaigns(
         self, name: str | None = None, *, search: str = "", after: str = "", count: int | None = None
     ) -> list[CampaignRow]:
-        """Campaigns by name."""
         where, arguments = ["name > ?" + self.by_code_point], [after]
         if name is not None:
             where, arguments = ["name = ?"], [name]
@@ -251,7 +245,6 @@ class Database(ABC):
         return self._transaction(lambda driver: driver.execute(text, arguments).fetchall(), self.begin_read)
 
     def create(self, name: str, settings: str, snapshot: str) -> None:
-        """Create a campaign with its initial snapshot; nothing changes if there is one with this name."""
         campaign = (
             f"INSERT INTO {_CAMPAIGNS} (name, settings, created, events, clock) VALUES (?, ?, ?, 0, ?) "
             "ON CONFLICT (name) DO NOTHING"
@@ -354,7 +347,6 @@ class _SQLRecords:
         return rows
 
     def send(self, text: str, *parameters: Any) -> list[Any]:
-        """As :meth:`Database.send`."""
         return self._database.send(self.driver, text, parameters)
 
     def _pages(self, columns: str, table: str, by: str, first: int, last: int) -> Iterator[Any]:
@@ -370,7 +362,6 @@ class _SQLRecords:
             first = rows[-1][0] + 1
 
     def now(self) -> float:
-        """The time of the storage's clock; for a file, that of the machine."""
         return self._rows(f"SELECT {self._database.clock}")[0][0] or time.time()
 
     def _select_head(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._support.validation import whole
-from ...errors import InvalidInputError, SharpeBanditsError, UnknownNameError, shown
+from ...errors import InvalidInputError, SharpeBanditsError, shown
 from ...policies.base import Policy
 from ..agents import Agent
 from . import requests
@@ -161,9 +161,7 @@ class CampaignInterface(ABC):
         if not isinstance(decision, str):
             return decision
         if (number := self.numbers_of([decision]).get(decision)) is None:
-            raise UnknownNameError(
-                f"there is no decision with the key {decision!r} in the campaign {self.name!r}; nothing was changed"
-            )
+            raise requests.unknown_decision(decision, self.name)
         return number
 
     def amend(

@@ -32,6 +32,12 @@ def number_of(decision: Decision | int) -> int:
     return decision.number if isinstance(decision, Decision) else whole("the number of a decision", decision, 1)
 
 
+def unknown_decision(which: int | str, name: str) -> UnknownNameError:
+    """The error for a decision that is not in the campaign ``name``."""
+    words = f"with the key {which!r}" if isinstance(which, str) else which
+    return UnknownNameError(f"there is no decision {words} in the campaign {name!r}; nothing was recorded")
+
+
 @dataclass
 class Ask(Circumstances):
     """Which arms to play: one decision per key.

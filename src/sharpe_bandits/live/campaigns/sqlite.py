@@ -139,7 +139,6 @@ class SQLite(Database):
         super()._make()
 
     def check(self) -> str:
-        """What SQLite finds wrong with its file; empty if nothing."""
         lines = self._select("PRAGMA integrity_check")
         return "" if lines == [("ok",)] else "; ".join(str(line[0]) for line in lines[:5])
 

@@ -492,7 +492,7 @@ class Transaction:
         """A decision, by number or key, as it is now."""
         row = self._known[which]
         if row is None:
-            raise unknown_decision(which, self._name)
+            raise requests.unknown_decision(which, self._name)
         return self._current(row)
 
     def _current(self, row: DecisionRow) -> DecisionRow:
@@ -527,9 +527,3 @@ def _decisions_of(request: requests.Request) -> list[int | str]:
             return [int(request.decision)]  # type: ignore[arg-type]
         case _:
             return []
-
-
-def unknown_decision(which: int | str, name: str) -> UnknownNameError:
-    """The error for a decision that is not in the campaign ``name``."""
-    words = f"with the key {which!r}" if isinstance(which, str) else which
-    return UnknownNameError(f"there is no decision {words} in the campaign {name!r}; nothing was recorded")
