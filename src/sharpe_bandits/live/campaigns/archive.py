@@ -32,10 +32,6 @@ class Archive(NamedTuple):
 
     def logged(self, first: int, last: int) -> Iterator[Event]:
         """Archived events, in order."""
-        rows = (Event(*(row[name] for name in Event._fields)) for row in self._rows())
-        return (event for event in rows if first <= event.seq <= last)
-
-    def _rows(self) -> Iterator[dict[str, Any]]:
         import pyarrow.parquet as pq
 
         for folder in self.folders:
@@ -44,7 +40,8 @@ class Archive(NamedTuple):
                 raise StoreError(f"{path} has archived events of this campaign, and is not there: put it back")
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(_ROWS):
-                    yield from batch.to_pylist()
+                    events = (Event(**row) for row in batch.to_pylist())
+                    yield from (event for event in events if first <= event.seq <= last)
 
 
 def archive(campaign: Campaign, before: datetime, folder: Path) -> int:
