@@ -45,23 +45,12 @@ def _sha256(content: list[object]) -> str:
     return hashlib.sha256(_ENCODER.encode(content).encode()).hexdigest()
 
 
-class Chain:
-    """Follows the hashes of a log, event by event; ``last`` is what the next one builds on."""
-
-    def __init__(self, first: str) -> None:
-        self._first = self.last = first
-
-    def check(self, event: Event, row: DecisionRow | None, result: Verification) -> bool:
-        """Whether the next event has the right hash; if not, the result says so."""
-        self.last = event_hash(self.last, event, row)
-        if event.hash != self.last:
-            result.add(f"event {event.seq}: its hash is not that of the log; the log was changed from here on")
-        return event.hash == self.last
-
-    def end(self, last_hash: str | None, result: Verification) -> None:
-        """Compare the hash that the campaign has."""
-        if (last_hash or self._first) != self.last:
-            result.add("the hash of the last event is not that of the campaign")
+def next_hash(before: str, event: Event, row: DecisionRow | None, result: Verification) -> str:
+    """The hash that the next event of a log should have; if it has another one, the result says so."""
+    right = event_hash(before, event, row)
+    if event.hash != right:
+        result.add(f"event {event.seq}: its hash is not that of the log; the log was changed from here on")
+    return right
 
 
 def verify(
@@ -121,7 +110,7 @@ def _replay(
     """Apply all events; None if the log itself is broken. With ``choices``, compare them with the policy's."""
     logged: list[_Logged] = []
     head, (snapshot_seq, snapshot) = records.head(), records.snapshot()
-    policy, clock, chain = state.policy, head.created, Chain(first_hash)
+    policy, clock, last_hash = state.policy, head.created, first_hash
     rows = iter(records.history(1, None))
     uncompared, amended = [], _NONE  # the first decision whose reward was amended since the state was right
     if snapshot_seq == 0 and not state.agrees_with(snapshot):
@@ -136,7 +125,8 @@ def _replay(
                 raise ValueError(f"event {state.seq + 1} is missing")
             if kind == EventKind.ASKED and (row is None or row.number != event.number):
                 raise ValueError(f"decision {event.number} is missing")
-            if not chain.check(event, row, result):
+            last_hash = next_hash(last_hash, event, row, result)
+            if event.hash != last_hash:
                 return None
             if choices and kind == EventKind.ASKED:
                 if state.revision == policy.choices_revision:
@@ -162,7 +152,8 @@ def _replay(
             result.add(f"the snapshot is not the state after event {snapshot_seq}")
     if state.seq != head.events:
         result.add(f"the log has {state.seq} events, but the campaign has {head.events}")
-    chain.end(head.hash, result)
+    if (head.hash or first_hash) != last_hash:
+        result.add("the hash of the last event is not that of the campaign")
     if uncompared:
         result.notes.append(
             f"{len(uncompared):,} choices of decisions {uncompared[0]} to {uncompared[-1]} were made by another "
