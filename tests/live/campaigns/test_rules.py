@@ -108,6 +108,10 @@ def test_shares_stay_within_their_bounds(make, policy):
     campaign.suspend("IS", "venue closed")
     campaign.suspend("VWAP")
     assert {(d.arm, d.probability) for d in play(campaign, 5)} == {("TWAP", 1.0)}  # upper bounds yield
+    exploring = make("exploring", policy=policy, explore=0.1, bounds={"VWAP": (0.0, 0.3), "TWAP": (0.0, 0.3)})
+    exploring.retire_arm("IS")
+    assert all(decision.probability >= 0.3 for decision in play(exploring, 5))
+    assert exploring.verify(choices=True).ok
 
 
 def test_weights_follow_the_policy_s_order(make):

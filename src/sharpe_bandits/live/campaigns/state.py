@@ -400,18 +400,17 @@ def bounded_shares(agent: Agent, explore: float, allowed: list[int], low: np.nda
     mask = np.zeros(len(agent.arms), bool)
     mask[allowed] = True
     rest, first = start_with(low, mask, shares), None
-    while rest > NOTHING:
-        with agent._only(open_arms or allowed):
+    while rest > NOTHING and open_arms:
+        with agent._only(open_arms):
             wish = agent._shares(agent._next())
         if explore:
             wish = (1.0 - explore) * wish
             wish[open_arms] += explore / len(open_arms)
         first = wish if first is None else first
-        if not open_arms:
-            shares += rest * first
-            break
         rest = pour(rest, wish, high, shares)
         open_arms = [i for i in open_arms if shares[i] < high[i] - NOTHING]
+    if rest > NOTHING and first is not None:
+        shares += rest * first
     return shares / shares.sum()
 
 
