@@ -184,11 +184,10 @@ class CampaignInterface(ABC):
         """
         self._do(requests.Change(rules, why=why, by=by))
 
-    def pause(self, why: str | None = None, *, by: str | None = None, **fallback: Any) -> None:
-        """Pause the campaign: asks get the arm ``fallback=``, or that of the rules, or are refused if there is none."""
-        if extra := sorted(fallback.keys() - {"fallback"}):
-            raise InvalidInputError(f"pause takes why, by= and fallback=, not {shown(extra[0])}")
-        self._do(requests.Change({"mode": "paused", **fallback}, why=why, by=by))
+    def pause(self, why: str | None = None, *, by: str | None = None, fallback: Any = ...) -> None:
+        """Pause the campaign: asks get the arm ``fallback``, by default that of the rules, or are refused (None)."""
+        rules = {"mode": "paused"} if fallback is ... else {"mode": "paused", "fallback": fallback}
+        self._do(requests.Change(rules, why=why, by=by))
 
     def resume(self, arm: Any = None, why: str | None = None, *, by: str | None = None) -> None:
         """Play a suspended arm again; without an arm, end the pause of the campaign."""

@@ -16,7 +16,7 @@ from typing import Any, TypedDict, get_args
 
 from ..._support.files import from_json
 from ..._support.plain_data import from_plain, plain
-from ..._support.validation import finite, is_number, one_of, real, whole
+from ..._support.validation import finite, is_number, one_of, probability, real, whole
 from ...errors import ConflictError, InvalidInputError, UnreadableDataError, shown, unknown
 from ...policies.base import Direction, Policy, check_policy
 from ...policies.by_name import policies_by_name
@@ -46,12 +46,6 @@ def lease_seconds(lease: Any) -> float:
             f"got {shown(lease)}; leave it out if decisions never expire"
         )
     return length
-
-
-def _probability(explore: Any) -> float:
-    if not 0 <= real(explore) < 1:
-        raise InvalidInputError(f"explore is a probability from 0 to below 1, got {shown(explore)}")
-    return float(explore)
 
 
 def _setting(default: Any, check: Callable[[Any], Any], help: str, kind: type = str, example: str = "") -> Any:
@@ -103,7 +97,7 @@ class Settings:
         None, lambda x: finite("default_reward", x) + 0.0, "reward of decisions whose lease runs out (none)", float
     )
     explore: float = _setting(
-        0.0, _probability,
+        0.0, lambda x: probability("explore", x),
         "probability of playing a random arm, so that other policies can be evaluated from the log (0)",
     )  # fmt: skip
     direction: Direction = _setting(  # noqa: RUF009 (a field)
