@@ -6,7 +6,7 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -61,11 +61,11 @@ class Campaign(CampaignInterface):
 
     @property
     def settings(self) -> dict[str, Any]:
-        return self._settings.to_dict()
+        return asdict(self._settings)
 
     @property
     def rules(self) -> dict[str, Any]:
-        return self._look(lambda state: state.rules.to_dict())
+        return self._look(lambda state: asdict(state.rules))
 
     def commit(self, requests: Sequence[Request]) -> list[Any]:
         """Execute requests in one commit, each as if it were on its own; return the result of each, or its error.

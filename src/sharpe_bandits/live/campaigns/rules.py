@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..._support.names import check_name
@@ -44,22 +44,6 @@ class Rules:
         names = CHECKS.keys() - {"suspended"}
         resumes: Mode = settings.mode if settings.mode != "paused" else "live"
         return cls(**{name: getattr(settings, name) for name in names}, resumes=resumes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
-
-    def changed(self, changes: Mapping[str, Any]) -> Rules:
-        """The rules after a change, given as plain data."""
-        return replace(self, **changes)
-
-    def difference(self, other: Rules) -> dict[str, Any]:
-        """What differs in the other rules, as plain data."""
-        return {
-            one.name: getattr(other, one.name)
-            for one in fields(self)
-            if getattr(self, one.name) != getattr(other, one.name)
-        }
 
     @property
     def policy_share(self) -> float:

@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import Any, TypedDict, get_args
 
 from ..._support.files import from_json
-from ..._support.plain_data import from_plain, plain
+from ..._support.plain_data import plain
 from ..._support.validation import finite, is_number, one_of, probability, real, whole
 from ...errors import ConflictError, InvalidInputError, UnreadableDataError, shown, unknown
 from ...policies.base import Direction, Policy, check_policy
@@ -148,19 +148,10 @@ class Settings:
         check_segments(settings.segments, policy)
         return settings
 
-    @property
-    def policy_object(self) -> Policy:
-        """The policy; raises if a user's own policy has changed, or is not defined."""
-        return from_plain("policy", self.policy)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
-
     def to_json(self) -> str:
         """The form in which a store keeps them."""
         try:
-            return json.dumps(self.to_dict(), allow_nan=False)
+            return json.dumps(asdict(self), allow_nan=False)
         except ValueError:
             raise InvalidInputError("a parameter of the policy is not finite, and cannot be saved in a store") from None
 

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -190,7 +191,7 @@ class State:
 
     def _apply_rule(self, kind: int, event: Event, details: dict[str, Any]) -> None:
         if kind == EventKind.CHANGED:
-            before, self.rules = self.rules, self.rules.changed(details["set"])
+            before, self.rules = self.rules, replace(self.rules, **details["set"])
             if self.rules.guardrails != before.guardrails:
                 by_name = {str(watch.guardrail): watch for watch in self.watches}
                 rails = [Guardrail(**one) for one in self.rules.guardrails]
@@ -354,7 +355,7 @@ class State:
         content = {
             "format": SNAPSHOT_FORMAT,
             **{name: getattr(self, name) for name in self._PLAIN},
-            "rules": self.rules.to_dict(),
+            "rules": asdict(self.rules),
             "features": {name: one.to_plain() for name, one in self.features.items()},
             "segments": {name: agent.to_json() for name, agent in self.segments.agents.items()},
             "watches": [watch.to_plain() for watch in self.watches],

@@ -323,7 +323,7 @@ def status_of(
         events=state.seq,
         reward_warning=agent._reward_warning(),
         direction=agent.direction,
-        rules=state.rules.to_dict(),
+        rules=asdict(state.rules),
         evidence=agent.evidence(Sharpe(0.0, hurdle)) if agent.direction == "max" else None,
         remarks=[*remarks, *_silent_arms(agent), *_new_segments(state)],
         lift=Comparison.of(state),

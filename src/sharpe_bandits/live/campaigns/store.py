@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Unpack
 
 from ..._support.names import check_name
+from ..._support.plain_data import from_plain
 from ...errors import ConflictError, InvalidInputError, UnreadableDataError, shown, unknown
 from ...policies.base import Policy
 from .campaign import Campaign
@@ -178,7 +179,7 @@ class Store:
             row = self._find(name)
             assert row is not None
         settings = Settings.from_json(row.settings)
-        recorded = settings.policy_object  # raises if a user's own policy has changed, or is not defined
+        recorded = from_plain("policy", settings.policy)  # raises if a user's own policy has changed, or is not defined
         campaign = Campaign(self._storage, row, settings, given.get("policy", recorded))
         settings.check_same(name, lambda: campaign.arms, given)
         return campaign

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import chain
 from typing import Any
 
@@ -208,12 +209,12 @@ class Transaction:
         return changes
 
     def _change(self, changes: dict[str, Any], act: dict[str, Any]) -> None:
-        before = self.state.rules
-        rules = before.changed(changes)
-        if rules.mode == "paused" and before.mode != "paused":
-            rules = rules.changed({"resumes": before.mode})
-        difference = before.difference(rules)
-        if difference:
+        rules = self.state.rules
+        before, mode = asdict(rules), rules.mode
+        rules = replace(rules, **changes)
+        if rules.mode == "paused" and mode != "paused":
+            rules = replace(rules, resumes=mode)
+        if difference := {name: rule for name, rule in asdict(rules).items() if rule != before[name]}:
             rules.check(self.state.agent, difference)
             self._add(EventKind.CHANGED, details={"set": difference, **act})
 
