@@ -272,7 +272,7 @@ class Agent:
     def cancel(self, arm: Any) -> None:
         """Cancel a pending pull of ``arm`` that will not be played."""
         with self._lock:
-            self._withdraw(self._number_of(arm))
+            self._end(self._number_of(arm))
 
     def add_arm(self, arm: str) -> None:
         """Add an arm; it starts with its pilot."""
@@ -378,20 +378,15 @@ class Agent:
 
         ``pending``: whether the pull was still pending; one that was given up may still pay.
         """
-        if pending:
-            self._check_pending(i)
+        needs = self.policy.objective is not None and self.policy.objective.needs_covariate
         used = self._takes(i)
         if used:
-            needs = self.policy.objective is not None and self.policy.objective.needs_covariate
-            self._tell(i, self._checked_reward(i, reward), self._check_covariate(covariate if needs else None))
+            x, z = self._checked_reward(i, reward), self._check_covariate(covariate if needs else None)
         if pending:
             self._end(i)
+        if used:
+            self._tell(i, x, z)
         return used
-
-    def _withdraw(self, i: int) -> None:
-        """Record that a pending pull of arm number i will not be played."""
-        self._check_pending(i)
-        self._end(i)
 
     def _prepare(self) -> None:
         """Compile what each choice needs, without changing the agent: for callers that must not wait for that later."""
@@ -436,12 +431,11 @@ class Agent:
         self.asked += 1
 
     def _end(self, i: int) -> None:
-        self._state.pending[i] -= 1
-        self._n_pending -= 1
-
-    def _check_pending(self, i: int) -> None:
+        """Record that a pending pull of arm number i is rewarded, or will not be played."""
         if not self._pending[i]:
             raise InvalidInputError(f"no pull of arm {self.arms[i]!r} is pending; nothing was changed")
+        self._state.pending[i] -= 1
+        self._n_pending -= 1
 
     def _shares(self, first: int) -> np.ndarray:
         """Choice probabilities of all arms; ``first`` is the one that would be chosen now."""

@@ -174,7 +174,7 @@ class State:
                 one._apply_rewarded(arm, event.reward, True, details.get("covariate"))
         elif kind in (EventKind.EXPIRED, EventKind.CANCELLED):
             for one in agents:
-                one._withdraw(arm)
+                one._end(arm)
         elif kind == EventKind.ARM_ADDED:
             for one in (agent, *self.segments.agents.values()):
                 one.add_arm(str(event.name))
