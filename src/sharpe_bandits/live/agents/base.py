@@ -250,7 +250,7 @@ class Agent:
     def retired(self) -> list[Any]:
         """The arms that are no longer played."""
         with self._lock:
-            return [self.arms[int(i)] for i in np.flatnonzero(~self._active)]
+            return [self.arms[i] for i in np.flatnonzero(~self._active)]
 
     def ask(self) -> Any:
         """The arm to play now. It may be called again before the reward is told: pending pulls are allowed for.
@@ -407,7 +407,7 @@ class Agent:
     def active(self) -> list[int]:
         """Numbers of the arms that are not retired."""
         with self._lock:
-            return [int(i) for i in np.flatnonzero(self._active)]
+            return np.flatnonzero(self._active).tolist()
 
     def _number_of(self, arm: Any) -> int:
         try:

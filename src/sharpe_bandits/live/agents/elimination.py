@@ -57,7 +57,7 @@ class EliminationAgent(Agent):
 
     @property
     def _accepted(self) -> list[int]:
-        return [int(i) for i in np.flatnonzero(self._taken)]
+        return np.flatnonzero(self._taken).tolist()
 
     @property
     def _wanted(self) -> int:

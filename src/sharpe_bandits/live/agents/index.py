@@ -196,13 +196,10 @@ class ForgetfulAgent(IndexAgent):
 
     def __init__(self, policy: IndexPolicy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:
         super().__init__(policy, arms, horizon, seed)
-        k = len(self.arms)
-        policy.check_horizon(self.horizon or self._pilot * k, k)
         self._window = self._forgetting[0]
-        if self._window * k > _MAX_ROOM:
-            raise _too_wide(self._window, k)
+        self._check_arms_may_change(len(self.arms))
         layout = self._layout()
-        self._all = arm_state.new_state(k, layout.cells, 0)
+        self._all = arm_state.new_state(len(self.arms), layout.cells, 0)
         self._observe_all = substituted(arm_state.observe, layout.bindings)
         self._forgets_cells = layout.can_forget(*self._forgetting)
         update = substituted(formulas.update_statistics, layout.bindings)
@@ -218,7 +215,10 @@ class ForgetfulAgent(IndexAgent):
     def _check_arms_may_change(self, count: int) -> None:
         self._rule.check_horizon(self.horizon or self._pilot * count, count)
         if self._window * count > _MAX_ROOM:
-            raise _too_wide(self._window, count)
+            raise InvalidInputError(
+                f"a window of {self._window} rounds of {count} arms is {self._window * count} rewards, and an agent "
+                f"stores at most {_MAX_ROOM}; shorten the window or use DiscountedUCB"
+            )
 
     def _record(self, i: int, x: float, z: float) -> None:
         self._make_room(self.t % self._window + 1 if self._window else 1)
@@ -250,10 +250,3 @@ class ForgetfulAgent(IndexAgent):
         self._make_room(min(self.t, self._window))
         for place, i, d in state["ring"]:
             self._state.window[place, i] = d
-
-
-def _too_wide(window: int, arms: int) -> InvalidInputError:
-    return InvalidInputError(
-        f"a window of {window} rounds of {arms} arms is {window * arms} rewards, and an agent stores at most "
-        f"{_MAX_ROOM}; shorten the window or use DiscountedUCB"
-    )

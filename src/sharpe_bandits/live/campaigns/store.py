@@ -195,8 +195,7 @@ def _in_use(name: str, target: Store) -> ConflictError:
 def _storage(target: Any, timeout: float, synchronous: Synchronous, create: bool) -> Storage:
     """The storage at a path or URL: the only place that asks which kind it is."""
     if hasattr(target, "single_writer"):
-        own: Storage = target
-        return own
+        return target
     text = os.fspath(target) if isinstance(target, (str, os.PathLike)) else target
     if not isinstance(text, str) or not text or "\0" in text or text == ":memory:":
         raise InvalidInputError(
