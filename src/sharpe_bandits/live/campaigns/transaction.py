@@ -139,15 +139,11 @@ class Transaction:
         """Write everything to the storage."""
         if self.events:
             snapshot = self.state.due_snapshot(self._head.events)
-            checkpoints = [(place, *one) for place, one in self.state.checkpoints.items()]
+            batch = Batch(self._now, self._next_expiry, self.events, snapshot=snapshot, amended=self._first_amended)
+            batch.decisions, batch.outcomes = list(self._new.values()), list(self._outcomes.values())
+            batch.checkpoints = [(place, *one) for place, one in self.state.checkpoints.items()]
             self.state.checkpoints = {}
-            decisions, outcomes = list(self._new.values()), list(self._outcomes.values())
-            self._records.append(
-                Batch(
-                    self._now, self._next_expiry, self.events, decisions, outcomes, snapshot, checkpoints,
-                    self._first_amended,
-                )
-            )  # fmt: skip
+            self._records.append(batch)
 
     def _dispatch(self, request: requests.Request) -> Any:
         match request:
@@ -402,10 +398,8 @@ class Transaction:
         for place, key, seen in self.state.breaches(arm):
             guardrail = self.state.watches[place].guardrail
             words = f"{guardrail}; seen {seen}"
-            self._add(
-                EventKind.GUARDRAIL, arm=None if key < 0 else key,
-                details={"guardrail": place, "key": key, "why": words},
-            )  # fmt: skip
+            details = {"guardrail": place, "key": key, "why": words}
+            self._add(EventKind.GUARDRAIL, arm=None if key < 0 else key, details=details)
             act, rules, name = {"by": "guardrail", "why": words}, self.state.rules, self.state.agent.arms[arm]
             others = set(self.state.available()) - {arm}
             if guardrail.action == "control":
