@@ -288,7 +288,9 @@ def test_every_family_has_its_agents():
 @pytest.mark.parametrize(
     "policy",
     [
-        sb.ScaleFreeUCB(L=0.8), sb.policies.MVTS(rho=1.5), sb.policies.SlidingWindowUCB(L=0.8, window=30),
+        sb.ScaleFreeUCB(L=0.8), sb.policies.MVTS(rho=1.5), sb.policies.SlidingWindowUCB(L=0.8, window=30), sb.SHSR(L=0.5),
+        sb.policies.VarianceAwareHalving(sb.RSSR(L=0.5)), sb.policies.SuccessiveAcceptsRejects(sb.RSSR(L=0.5), m=2),
+        sb.policies.LUCB(L=0.5, pilot_pulls=3),
     ],
     ids=lambda policy: policy.name,
 )  # fmt: skip

@@ -22,7 +22,7 @@ from ...confidence_sequences import Evidence, Interval, Leader, evidence_above, 
 from ...errors import CampaignOverError, InvalidInputError, RewardWarning, shown, unknown
 from ...objectives import Objective, Statistics
 from ...play import state as arm_state
-from ...play.state import ArmState
+from ...play.state import ArmState, Sums
 from ...play.statistics import FEATURE, StatisticsLayout, arm_record, higher_moments, layout_for, summary
 from ...policies.base import AS_COSTS, MIN_PULLS_FOR_WARNING, Direction, Policy
 from . import state as states
@@ -389,7 +389,15 @@ class Agent:
         return used
 
     def _prepare(self) -> None:
-        """Compile what each choice needs, without changing the agent: for callers that must not wait for that later."""
+        """Compile the functions behind ask and tell, without changing the agent.
+
+        For callers that must not wait for the compiler later, such as a campaign that holds a lock.
+        """
+
+    def _example_sums(self) -> Sums:
+        """Sums that any kernel can evaluate: four rewards per arm, with mean 0 and mean square 1."""
+        four, zero = np.full(len(self.arms), 4.0), np.zeros(len(self.arms))
+        return Sums(four, zero, four.copy(), zero.copy(), four.copy(), zero.copy())
 
     @contextmanager
     def _only(self, arms: Iterable[int]) -> Iterator[None]:

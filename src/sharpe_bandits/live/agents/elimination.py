@@ -105,6 +105,15 @@ class EliminationAgent(Agent):
         while not self._over and not self._due.any():
             self._end_phase()
 
+    def _prepare(self) -> None:
+        with self._lock:
+            sums, kept, alive = self._example_sums(), self._now.kept, np.arange(len(self.arms))
+            pulls, keep = self._phases[0][:2]
+            wanted, taken = self._rule.n_recommended, self._taken.copy()
+            self._decide(self._formulas, sums, kept, alive, len(alive), keep, wanted, taken)
+            quota = np.zeros(keep, np.int64)
+            self._share(self._formulas, sums, kept, alive, keep, pulls, keep == len(alive), quota)
+
     def _end_phase(self) -> None:
         alive = np.array(self._alive, np.int64)
         keep = self._phases[self._phase][1]

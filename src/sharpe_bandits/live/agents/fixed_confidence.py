@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._support.call_tree import mentions
 from ...play import fixed_confidence
+from ...play.state import Sums
 from ...play.statistics import StatisticsLayout, layout_for
 from ...policies.base import FixedConfidencePolicy
 from ...simulation.compiler import specialise
@@ -60,12 +61,15 @@ class FixedConfidenceAgent(Agent):
         # Further pulls of the due arms also help to judge: the bounds hold however arms are played.
         return min(self._pair, key=lambda i: self._pending[i])
 
-    def _judge(self) -> tuple[int, list[int]]:
+    def _prepare(self) -> None:
+        with self._lock:
+            self._judge(self._example_sums())
+
+    def _judge(self, sums: Sums) -> tuple[int, list[int]]:
         """The best arm, and the arms to play before judging again; none if it is certain."""
         rule, turn = self._rule, np.zeros(2, np.int64)
         odds = rule.log_odds(len(self.arms))
-        state, numbers = self._state, rule.arguments()
-        best, sure, steps = self._decide(state.sums, state.kept, numbers, odds, rule.epsilon, turn)
+        best, sure, steps = self._decide(sums, self._state.kept, rule.arguments(), odds, rule.epsilon, turn)
         return int(best), [] if sure else turn[: int(steps)].tolist()
 
     def _check_arms_may_change(self, count: int) -> None:
@@ -79,11 +83,11 @@ class FixedConfidenceAgent(Agent):
         if i in self._pair:
             self._pair.remove(i)
         if not self._in_pilot and (not self._pair or self.t == self.horizon):
-            self._pair = self._judge()[1]
+            self._pair = self._judge(self._state.sums)[1]
 
     def _recommend(self) -> Any:
         if not self._in_pilot:
-            return self.arms[self._judge()[0]]
+            return self.arms[self._judge(self._state.sums)[0]]
         return super()._recommend()
 
     def _content(self) -> dict[str, Any]:
