@@ -378,21 +378,23 @@ def _list(store: Store, options: argparse.Namespace) -> Result:
 
 
 def _copy(source: Store, options: argparse.Namespace) -> Result:
-    for name in options.names:
-        source.campaign(name)  # raises before another store is created
-    with Store(options.to) as target:
-        results = source.copy_to(target, options.names)
-    for one in source.campaigns():
-        if one.name in results and (missing := one.events - results[one.name].events) > 0:
-            results[one.name].add(
-                f"{missing:,} events were recorded in {source.name} meanwhile, and are not in the copy; stop its "
-                "workers, and copy it to another store"
-            )
+    with source:
+        for name in options.names:
+            source.campaign(name)  # raises before another store is created
+        with Store(options.to) as target:
+            results = source.copy_to(target, options.names)
+        for one in source.campaigns():
+            if one.name in results and (missing := one.events - results[one.name].events) > 0:
+                results[one.name].add(
+                    f"{missing:,} events were recorded in {source.name} meanwhile, and are not in the copy; stop its "
+                    "workers, and copy it to another store"
+                )
     return _report(target.name, results)
 
 
 def _backup(store: Store, options: argparse.Namespace) -> Result:
-    return _report(str(options.out), back_up(store, options.out))
+    with store:
+        return _report(str(options.out), back_up(store, options.out))
 
 
 def _restore(target: str, options: argparse.Namespace) -> Result:
