@@ -87,7 +87,7 @@ def test_the_command_with_a_table(tmp_path, capsys):
         ([*GIVEN, "--annual-risk-free", "0.02"], ("--annual-risk-free is used only with a FILE",)),
         ([*GIVEN, "--years", "0"], ("--years must be", "got 0")),
         ([*GIVEN, "--aversion", "2"], ("--aversion is used only with a FILE",)),
-        ([*GIVEN, "--error", "0.7"], ("between 0 and 0.5, got 0.7",)),
+        ([*GIVEN, "--error", "0.7"], ("to below 0.5, got 0.7",)),
     ],
     ids=lambda value: " ".join(value)[:40],
 )

@@ -10,7 +10,7 @@ from scipy.stats import chi2_contingency
 
 import sharpe_bandits as sb
 from sharpe_bandits.planning.needs import EVERY_ARM
-from sharpe_bandits.planning.phases import drawn_directly, recommended
+from sharpe_bandits.planning.phases import is_drawn_directly, recommended
 from tests.planning.problems import EASY, exact
 
 
@@ -63,7 +63,7 @@ UNEVEN = sb.BestArmProblem.from_sharpes(
 def test_phases_drawn_directly_recommend_as_the_engine_does(policy, budget):
     """Rewards drawn one by one by the engine, and means and variances of phases: the same frequencies of every arm."""
     runs = 20_000
-    assert drawn_directly([policy], UNEVEN)
+    assert is_drawn_directly(policy, UNEVEN)
     study = sb.simulate(policy, UNEVEN.bandit, horizon=budget, runs=runs, seed=5)[policy.name]
     one_by_one = np.bincount(study.recommended[:, 0], minlength=UNEVEN.K)
     arms = recommended(policy, UNEVEN, budget, runs, np.random.default_rng(6))
@@ -74,9 +74,9 @@ def test_phases_drawn_directly_recommend_as_the_engine_does(policy, budget):
 
 
 def test_rewards_that_are_not_normal_or_shared_out_by_influence_variance_are_drawn_one_by_one():
-    assert not drawn_directly([sb.policies.VarianceAwareHalving(UNEVEN.objective)], UNEVEN)
+    assert not is_drawn_directly(sb.policies.VarianceAwareHalving(UNEVEN.objective), UNEVEN)
     arms = sb.Bandit([*UNEVEN.bandit.arms, sb.arms.AR1(0.0, 1.0, 0.5)])
-    assert not drawn_directly(UNEVEN.policies(), replace(UNEVEN, bandit=arms))
+    assert not is_drawn_directly(UNEVEN.policies()[0], replace(UNEVEN, bandit=arms))
 
 
 def test_every_arm_seen_is_uniform_sampling_with_a_pull_of_each():

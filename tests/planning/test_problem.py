@@ -115,9 +115,7 @@ def test_where_rssr_and_sharpe_ratio_part():
     assert re.search(
         says("That is arm 2 (0.97)", "while arm 1 (1) has the largest plain Sharpe ratio"), regularised.conventions()[1]
     )
-    assert "orders arms as the plain Sharpe ratio does" in plain.conventions()[1]
-    others = sb.BestArmProblem.from_sharpes([3.0, *sharpes], volatility=[0.1, *volatility], objective="rssr")
-    assert "orders the others differently" in others.conventions()[1]
+    assert "also the arm with the largest plain Sharpe ratio" in plain.conventions()[1]
 
 
 def test_arms_from_a_table():
@@ -160,7 +158,7 @@ def test_what_was_done_to_a_table_is_told():
         ),
         (lambda: sb.BestArmProblem.from_gap(4, 1.0, -0.3), ("gap must be", "got -0.3")),
         (lambda: sb.BestArmProblem.from_gap(4, math.nan, 0.3), ("best_sharpe must be a finite number, got nan",)),
-        (lambda: sb.BestArmProblem.from_sharpes([1.0]), ("at least 2 arms, got 1 sharpes",)),
+        (lambda: sb.BestArmProblem.from_sharpes([1.0]), ("at least 2 arms, got 1",)),
         (lambda: sb.BestArmProblem.from_sharpes([1.0, math.inf]), ("sharpes must be finite", "position 1")),
         (lambda: sb.BestArmProblem.from_sharpes([1.0, 1.0]), ("all 2 arms have the same Sharpe ratio",)),
         (lambda: sb.BestArmProblem.from_sharpes([1, 0], volatility=0), ("volatility of arm 1", "above 0, got 0")),
@@ -172,15 +170,11 @@ def test_what_was_done_to_a_table_is_told():
             ("one of 'sharpe', 'rssr', 'mean-risk'", "got 'mean'"),
         ),
         (lambda: sb.BestArmProblem.from_sharpes([1, 0], L=-1.0), ("L must be", "got -1.0")),
-        (lambda: sb.BestArmProblem.from_returns(table(A=[0.1, 0.2, 0.3])), ("at least 2 arms, got 1 columns",)),
-        (lambda: sb.plan(EASY, error=0.5), ("between 0 and 0.5, got 0.5",)),
-        (lambda: sb.plan(EASY, error=0), ("between 0 and 0.5, got 0",)),
-        (
-            lambda: sb.plan(EASY, error=1e-300),
-            ("an error of 1e-300 is too small", "pass error=0.0001"),
-        ),
+        (lambda: sb.BestArmProblem.from_returns(table(A=[0.1, 0.2, 0.3])), ("at least 2 arms, got 1",)),
+        (lambda: sb.plan(EASY, error=0.5), ("to below 0.5, got 0.5",)),
+        (lambda: sb.plan(EASY, error=1e-300), ("from 0.0001", "to below 0.5, got 1e-300")),
         (lambda: sb.plan(EASY, error=0.001, runs=300), ("300 runs cannot show", "pass runs=4000")),
-        (lambda: sb.plan(EASY, error="0.1"), ("between 0 and 0.5, got '0.1'",)),
+        (lambda: sb.plan(EASY, error="0.1"), ("to below 0.5, got '0.1'",)),
         (lambda: sb.plan(EASY, error=0.1, budget=100), ("a target error (0.1) or a budget (100), not both",)),
         (lambda: sb.plan(EASY, budget=3), ("budget must be a whole number from 4", "got 3")),
         (lambda: sb.plan(EASY, budget=[]), ("no budget",)),

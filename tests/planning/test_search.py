@@ -35,7 +35,6 @@ def test_intervals_cover_the_true_budget():
     found = np.array([need.rounds.mean for need in needs])
     assert sum(need.rounds.low <= truth <= need.rounds.high for need in needs) >= 16
     assert found.mean() == pytest.approx(truth, rel=0.025)
-    assert all(need.agrees for need in needs)
     # The recommended budget is on the safe side of the truth, and fresh runs show an error below the target.
     budgets = [need.recommended for need in needs]
     assert sum(budget >= truth for budget in budgets) >= 18  # 97.5% of them
@@ -117,6 +116,12 @@ def test_the_same_whatever_the_workers_and_the_others(plan):
     assert alone.needs[0].check == plan["SHSR"].check
     assert sb.plan(EASY, error=0.05, seed=7, workers=2).to_dict() == plan.to_dict()
     assert sb.plan(EASY, error=0.05, seed=8)["SHSR"].rounds != plan["SHSR"].rounds
+
+
+def test_a_policy_has_the_same_error_beside_one_whose_rewards_are_drawn_one_by_one():
+    uniform, aware = sb.policies.UniformSampling(EASY.objective), sb.policies.VarianceAwareHalving(EASY.objective)
+    alone, beside = (sb.plan(EASY, budget=100, runs=200, policies=some) for some in ([uniform], [uniform, aware]))
+    assert beside.asked[0] == alone.asked[0]
 
 
 def test_a_stricter_target_takes_more_rounds(plan):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
-
-import numpy as np
 
 from .._support.console import Findings
 from .._support.display import Table
@@ -61,14 +58,6 @@ class Need:
     def recommended(self) -> int | None:
         """The smallest budget at which the upper limit of the line's 95% interval is at the target."""
         return None if self.rounds is None else self.check.budget
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the fresh runs agree with the line, within three standard errors of their difference."""
-        if self.line is None:
-            return True
-        line, fresh = self.line.error(np.array([self.check.budget])).final, self.check.error
-        return abs(line.mean - fresh.mean) <= 3 * math.hypot(line.se, max(fresh.se, 1 / self.check.runs))
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,7 +125,6 @@ class Plan(Reported):
             "rounds": need.rounds and vars(need.rounds),
             "years": need.rounds and {key: self.years(value) for key, value in vars(need.rounds).items()},
             "check": {"budget": check.budget, "runs": check.runs, "loss": check.loss, **vars(check.error)},
-            "agrees": need.agrees,
         }
 
     @property

@@ -7,8 +7,6 @@ recommendations exactly in distribution, at a cost that does not grow with the b
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from ..arms.normal import Normal
@@ -18,25 +16,25 @@ from ..policies.base import EliminationPolicy
 from .problem import BestArmProblem
 
 
-def drawn_directly(policies: Iterable[EliminationPolicy], problem: BestArmProblem) -> bool:
+def is_drawn_directly(policy: EliminationPolicy, problem: BestArmProblem) -> bool:
     """Whether means and variances of phases are sufficient, or values of the problem's own objective: rewards are
     normal, and pulls do not depend on them.
     """
-    own = problem.objective if problem.asymptotic is not None else None
-    # with one recommended arm, accept_or_drop drops the worst
-    return all(type(arm) is Normal for arm in problem.bandit.arms) and all(
-        p.share is share_equally
-        and p.decide_on in (drop_worst, accept_or_drop)
-        and p.n_recommended == 1
-        and (p.objective == own or not (p.objective is not None and p.objective.has_feature))
-        for p in policies
+    goal = policy.objective
+    known = goal is None or not goal.has_feature or (problem.asymptotic is not None and goal == problem.objective)
+    return (
+        known
+        and all(type(arm) is Normal for arm in problem.bandit.arms)
+        and policy.share is share_equally
+        and policy.decide_on in (drop_worst, accept_or_drop)  # with one recommended arm, both drop the worst
+        and policy.n_recommended == 1
     )
 
 
 def recommended(
     policy: EliminationPolicy, problem: BestArmProblem, budget: int, runs: int, generator: np.random.Generator
 ) -> np.ndarray:
-    """The arm that a policy recommends in each run with this budget; :func:`drawn_directly` must hold.
+    """The arm that a policy recommends in each run with this budget; :func:`is_drawn_directly` must hold.
 
     Estimates are adjusted for a correlation with a benchmark, whose beta counts as known: its error is of second order.
     """

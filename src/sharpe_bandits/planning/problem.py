@@ -27,8 +27,6 @@ from ..returns.table import table_of
 from ..returns.yardstick import Criterion, CriterionName, check_aversion, criterion
 
 _RATIO = "annualised Sharpe ratio"
-#: Maximum number of arms that differ by a gap.
-MOST_ARMS = 100_000
 #: Remark on problems all of whose Sharpe ratios are negative.
 _LOSING = (
     "every Sharpe ratio is below 0, where it rewards volatility: of two arms with the same loss the riskier one counts "
@@ -112,7 +110,7 @@ class BestArmProblem:
         """One arm with an annualised Sharpe ratio of ``best_sharpe``, the others with ``gap`` less; options are those
         of :meth:`from_sharpes`.
         """
-        whole("arms", arms, 2, MOST_ARMS)
+        whole("arms", arms, 2, 100_000)
         best = finite("best_sharpe", best_sharpe)
         positive("gap", gap, "it is the difference in annualised Sharpe ratio between the best arm and the others")
         return cls.from_sharpes([best] + [best - gap] * (arms - 1), **options)
@@ -143,7 +141,6 @@ class BestArmProblem:
             )
         ratios = numbers("sharpes", sharpes, 1)
         periods = positive("periods_per_year", periods_per_year, "252 for daily returns, 12 for monthly ones")
-        _at_least_two(len(ratios), "sharpes")
         volatilities = np.asarray(volatility, object)
         if volatilities.ndim and volatilities.shape != ratios.shape:
             raise InvalidInputError(
@@ -219,7 +216,6 @@ class BestArmProblem:
         returns = table_of(source, reading)
         costs = returns.costs
         by: CriterionName | Objective = ("mean-risk" if costs else "sharpe") if objective is None else objective
-        _at_least_two(len(returns.names), "columns")
         if true_or_false("bootstrap", bootstrap) and not returns.complete:
             raise InvalidInputError(
                 "bootstrap=True needs columns with the same history, whose rows are resampled together; leave it out"
@@ -400,18 +396,15 @@ class BestArmProblem:
         return [sentence for sentence, holds in sentences.items() if holds]
 
     def _order(self) -> str:
-        """Whether the objective orders arms differently from their Sharpe ratios, in a sentence."""
-        pure, own = (gaps_of(self.true_values(goal)) for goal in (Sharpe(0.0), self.objective))
-        top = np.flatnonzero(pure == 0).tolist()
-        if top != list(self.best):
-            return (
-                f"That is {self._called(self.best)}, while {self._called(top)} has the largest plain Sharpe ratio: L "
-                "penalises low-variance arms. Missing the former counts as an error; the objective 'sharpe', or a "
-                "smaller L, makes the latter the best arm."
-            )
-        if np.any((own[:, None] < own) & (pure[:, None] > pure)):
-            return "It has the same best arm as the plain Sharpe ratio, but orders the others differently."
-        return "Here it orders arms as the plain Sharpe ratio does."
+        """Whether the best arm is another than that by plain Sharpe ratio, in a sentence."""
+        top = np.flatnonzero(gaps_of(self.true_values(Sharpe(0.0))) == 0).tolist()
+        if top == list(self.best):
+            return "That is also the arm with the largest plain Sharpe ratio."
+        return (
+            f"That is {self._called(self.best)}, while {self._called(top)} has the largest plain Sharpe ratio: L "
+            "penalises low-variance arms. Missing the former counts as an error; the objective 'sharpe', or a "
+            "smaller L, makes the latter the best arm."
+        )
 
     def _called(self, numbers: Iterable[int], what: str = "") -> str:
         values, errors = self.values, np.zeros(self.K) if self.errors is None else self.errors
@@ -442,11 +435,6 @@ class BestArmProblem:
             "right": [self.names[k] for k in self.right],
             "best": [self.names[k] for k in self.best],
         }
-
-
-def _at_least_two(count: int, what: str) -> None:
-    if count < 2:
-        raise InvalidInputError(f"a best arm is chosen among at least 2 arms, got {count} {what}")
 
 
 def _judged(

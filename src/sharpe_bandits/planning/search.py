@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from types import SimpleNamespace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,9 +30,12 @@ from ..simulation.api import LARGEST_HORIZON, LARGEST_SEED, simulate
 from ..simulation.executors import Backend, backend_for
 from .crossing import Line, fit
 from .needs import ASKED, BRACKET, CURVE, EVERY_ARM, FIT, STAGES, VERIFY, Need, Plan, Point, Stage
-from .phases import drawn_directly, recommended
+from .phases import is_drawn_directly, recommended
 from .problem import BestArmProblem
 
+#: A policy, which sees the reward of one arm per period; None for seeing every arm in every period, and taking the one
+#: that looks best.
+Method = EliminationPolicy | None
 #: Default number of runs at a given budget.
 ASKED_RUNS = 4000
 #: Relative standard error of the budget at which the error is the target, from the runs at one budget: if means are
@@ -68,7 +70,7 @@ def plan(
 ) -> Plan:
     """The budget needed for a probability of error of at most ``error``; or the error with a given ``budget``.
 
-    The same seed gives the same result, bit for bit, for any number of workers and any other policies.
+    The same seed gives the same result, bit for bit, for any number of workers.
 
     Parameters
     ----------
@@ -107,19 +109,15 @@ def plan(
     players = _players(problem, policies)
     max_budget = whole("max_budget", max_budget, 2, LARGEST_HORIZON)
     seed = whole("seed", seed, 0, LARGEST_SEED)
-    points: list[Point] = []
-    shared = (problem, seed, backend_for(workers, executor), progress, say or (lambda text: None), points)
+    play = _Play(problem, seed, backend_for(workers, executor), progress, say or (lambda text: None))
     least = max(player.least_budget(problem.K) for player in players)
-    plays: list[tuple[_Play, list[Any], int]] = [
-        (_Play(*shared, together=False), list(players), least),
-        (_Play(*shared, together=True), [SimpleNamespace(name=EVERY_ARM)], LEAST_PERIODS),
-    ]
+    groups: list[tuple[list[Method], int]] = [(list(players), least), ([None], LEAST_PERIODS)]
     if problem.table is not None:  # with a table every arm is seen: that comes first
-        plays.reverse()
+        groups.reverse()
     if budget is not None:
         count = ASKED_RUNS if runs is None else whole("runs", runs, 1)
-        too_small = _ask(plays, budget, count)
-        return Plan(problem, None, (), tuple(points), seed, count, max_budget, too_small)
+        too_small = _ask(play, groups, budget, count)
+        return Plan(problem, None, (), tuple(play.points), seed, count, max_budget, too_small)
     target = _target(0.05 if error is None else error)
     if max_budget < least:
         raise InvalidInputError(
@@ -132,13 +130,16 @@ def plan(
             f"{n_runs} runs cannot show an error below {target:g}, even if none of them is wrong; pass "
             f"runs={least_runs} or more"
         )
+    rough = max(_enough(target, ROUGH), least_runs)
+    rough = rough if n_runs is None else min(n_runs, rough)
     needs: list[Need] = []
-    for play, methods, smallest in plays:
-        count = n_runs or _enough(target, DIRECT if play.direct(methods) else SIMULATED)
-        rough = min(count, max(_enough(target, ROUGH), least_runs))
+    for methods, smallest in groups:
         _bracket(play, methods, target, rough, smallest, max_budget)
-        needs += [_search(play, method, target, count, smallest, max_budget) for method in methods]
-    return Plan(problem, target, tuple(needs), tuple(points), seed, max(need.check.runs for need in needs), max_budget)
+        for method in methods:
+            count = n_runs or _enough(target, DIRECT if play.is_direct(method) else SIMULATED)
+            needs.append(_search(play, method, target, count, smallest, max_budget))
+    most = max(need.check.runs for need in needs)
+    return Plan(problem, target, tuple(needs), tuple(play.points), seed, most, max_budget)
 
 
 def _enough(target: float, precision: float) -> int:
@@ -155,10 +156,8 @@ def _target(error: float) -> float:
     target = real(error)
     if not LEAST_ERROR <= target < 0.5:
         raise InvalidInputError(
-            f"error, the accepted probability of a wrong choice, must lie between 0 and 0.5, got {shown(error)}"
-            if not 0 < target < 0.5
-            else f"an error of {target:g} is too small to simulate, since it takes many times 1/error runs to observe "
-            f"it; pass error={LEAST_ERROR:g} or more"
+            f"error, the accepted probability of a wrong choice, must be from {LEAST_ERROR:g} (smaller ones take too "
+            f"many runs to observe) to below 0.5, got {shown(error)}"
         )
     return target
 
@@ -177,42 +176,34 @@ def _players(
 
 @dataclass
 class _Play:
-    """Plays methods at budgets and keeps the counts of wrong runs.
-
-    Methods are policies, which see the reward of one arm per period; or, ``together``, the one that sees every arm in
-    every period, and takes the one that looks best.
-    """
+    """Plays methods at budgets and keeps the counts of wrong runs."""
 
     problem: BestArmProblem
     seed: int
     backend: Backend
     progress: bool | None
     say: Callable[[str], None]
-    points: list[Point]
-    together: bool
+    points: list[Point] = field(default_factory=list)
 
-    def __call__(self, methods: Sequence[Any], budget: int, runs: int, stage: Stage, turn: int = 0) -> list[Point]:
-        choices = self.choices(methods, budget, runs, (self.seed, STAGES.index(stage), turn, budget))
-        right, shortfalls = self.problem.right, self.problem.shortfalls
-        points = [
-            Point(m.name, budget, runs, int((~np.isin(arms, right)).sum()), stage, float(shortfalls[arms].mean()))
-            for m, arms in zip(methods, choices, strict=True)
-        ]
-        self.points += points
-        errors = ", ".join(f"{point.policy} {point.error.mean:.3g}" for point in points)
-        self.say(f"{stage}: {budget:,} rounds, {runs:,} runs; error of {errors}")
-        return points
+    def __call__(self, method: Method, budget: int, runs: int, stage: Stage, turn: int = 0) -> Point:
+        arms = self.arms(method, budget, runs, (self.seed, STAGES.index(stage), turn, budget))
+        wrong, loss = ~np.isin(arms, self.problem.right), self.problem.shortfalls[arms]
+        point = Point(_name(method), budget, runs, int(wrong.sum()), stage, float(loss.mean()))
+        self.points.append(point)
+        self.say(f"{stage}: {budget:,} rounds, {runs:,} runs; error of {point.policy} {point.error.mean:.3g}")
+        return point
 
-    def direct(self, methods: Sequence[Any]) -> bool:
+    def is_direct(self, method: Method) -> bool:
         """Whether the cost of a run does not grow with the budget."""
-        return self.problem.table is None if self.together else drawn_directly(methods, self.problem)
+        return self.problem.table is None if method is None else is_drawn_directly(method, self.problem)
 
-    def choices(self, methods: Sequence[Any], budget: int, runs: int, entropy: tuple[int, ...]) -> list[np.ndarray]:
+    def arms(self, method: Method, budget: int, runs: int, entropy: tuple[int, ...]) -> np.ndarray:
+        """The arm that a method recommends in each run."""
         problem = self.problem
-        if self.together:
-            return [problem.leaders(budget, runs, np.random.default_rng((*entropy, 1))) for _ in methods]
-        if self.direct(methods):
-            return [recommended(policy, problem, budget, runs, np.random.default_rng(entropy)) for policy in methods]
+        if method is None:
+            return problem.leaders(budget, runs, np.random.default_rng((*entropy, 1)))
+        if self.is_direct(method):
+            return recommended(method, problem, budget, runs, np.random.default_rng(entropy))
         if problem.correlation:
             raise InvalidInputError(
                 "a plan with a correlation takes policies that share pulls equally, as SequentialHalving and "
@@ -220,16 +211,22 @@ class _Play:
             )
         seed = int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
         study = simulate(
-            methods, problem.bandit, horizon=budget, runs=runs, seed=seed, executor=self.backend,
+            method, problem.bandit, horizon=budget, runs=runs, seed=seed, executor=self.backend,
             checkpoints=[budget], progress=self.progress,
         )  # fmt: skip
-        return [study[policy.name].recommended[:, 0] for policy in methods]
+        return study[method.name].recommended[:, 0]
 
-    def of(self, policy: str, *stages: Stage) -> list[Point]:
-        return [point for point in self.points if point.policy == policy and point.stage in stages]
+    def points_of(self, method: Method, stage: Stage) -> list[Point]:
+        return [point for point in self.points if point.policy == _name(method) and point.stage == stage]
 
 
-def _ask(plays: list[tuple[_Play, list[Any], int]], budget: int | Sequence[int], runs: int) -> tuple[str, ...]:
+def _name(method: Method) -> str:
+    return EVERY_ARM if method is None else method.name
+
+
+def _ask(
+    play: _Play, groups: list[tuple[list[Method], int]], budget: int | Sequence[int], runs: int
+) -> tuple[str, ...]:
     """Simulate the errors at these budgets, and a curve up to the largest of them.
 
     Methods that cannot play with such a budget are left out; the names of those that cannot with any are returned.
@@ -239,48 +236,46 @@ def _ask(plays: list[tuple[_Play, list[Any], int]], budget: int | Sequence[int],
         raise InvalidInputError("there is no budget; pass at least one")
     budgets = sorted({whole("budget", n, LEAST_PERIODS, LARGEST_HORIZON) for n in given})
     too_small: list[str] = []
-    for play, methods, smallest in plays:
+    for methods, smallest in groups:
         if budgets[-1] < smallest:
-            too_small += [method.name for method in methods]
-            continue
-        for n in (budgets[-1] >> k for k in range(6, 0, -1)):
-            if n >= smallest and n not in budgets:
-                play(methods, n, max(1, runs // 8), CURVE)
-        for n in budgets:
-            if n >= smallest:
-                play(methods, n, runs, ASKED)
+            too_small += map(_name, methods)
+        curve = {budgets[-1] >> k for k in range(1, 7)}.difference(budgets)
+        for stage, count, sizes in ((CURVE, max(1, runs // 8), sorted(curve)), (ASKED, runs, budgets)):
+            for n in sizes:
+                if n >= smallest:
+                    for method in methods:
+                        play(method, n, count, stage)
     return tuple(too_small)
 
 
-def _bracket(play: _Play, methods: list[Any], target: float, runs: int, min_budget: int, max_budget: int) -> None:
+def _bracket(play: _Play, methods: list[Method], target: float, runs: int, min_budget: int, max_budget: int) -> None:
     """Double the budget until the interval of every method's error is below the target, up to the largest budget."""
     budget, left = min_budget, list(methods)
     while left:
-        points = play(left, budget, runs, BRACKET)
-        left = [method for method, point in zip(left, points, strict=True) if point.error.high >= target]
+        left = [method for method in left if play(method, budget, runs, BRACKET).error.high >= target]
         if budget == max_budget:
             return
         budget = min(2 * budget, max_budget)
 
 
-def _search(play: _Play, player: Any, target: float, runs: int, min_budget: int, max_budget: int) -> Need:
+def _search(play: _Play, method: Method, target: float, runs: int, min_budget: int, max_budget: int) -> Need:
     """Narrow down the budget of one method, and check it."""
-    name, rough = player.name, play.of(player.name, BRACKET)
+    name, rough = _name(method), play.points_of(method, BRACKET)
     smallest = Estimate(min_budget, 0.0, min_budget, min_budget)
     if len(rough) == 1 and rough[0].error.high < target:
-        return Need(name, smallest, None, play([player], min_budget, runs, VERIFY)[0])
+        return Need(name, smallest, None, play(method, min_budget, runs, VERIFY))
     end = rough[-4:]
     guess = _crossing(end, target)
     if guess > max_budget:  # before giving up, the largest budget is simulated with all runs
-        there = play([player], max_budget, runs, FIT)[0]
+        there = play(method, max_budget, runs, FIT)
         guess = _crossing([*end, there], target)
         if guess > max_budget:
             return Need(name, None, None, there)
     for turn in range(1, TURNS + 1):
         guess = min(max(guess, min_budget), max_budget)
         for n in sorted({min(max(math.ceil(guess * f), min_budget), max_budget) for f in GRID}):
-            play([player], n, runs, FIT, turn)
-        counted = [*end, *play.of(name, FIT)]
+            play(method, n, runs, FIT, turn)
+        counted = [*end, *play.points_of(method, FIT)]
         near = [p for p in counted if guess / REACH <= p.budget <= guess * REACH]
         if _line(near) is None:
             near = counted
@@ -292,10 +287,10 @@ def _search(play: _Play, player: Any, target: float, runs: int, min_budget: int,
             break
         guess = rounds.mean
     if safe < min_budget:
-        return Need(name, smallest, None, play([player], min_budget, runs, VERIFY)[0])
+        return Need(name, smallest, None, play(method, min_budget, runs, VERIFY))
     budget, turn = safe, 0
     while budget <= max_budget:
-        check = play([player], math.ceil(budget), runs, VERIFY, turn)[0]
+        check = play(method, math.ceil(budget), runs, VERIFY, turn)
         if check.error.mean <= target:
             return Need(name, rounds, line, check)
         near, turn = [*near, check], turn + 1
@@ -304,7 +299,7 @@ def _search(play: _Play, player: Any, target: float, runs: int, min_budget: int,
         if again is not None:
             line, rounds = again, again.crossing(target)
             budget = max(again.safe(target), budget)
-    return Need(name, None, line, play([player], max_budget, runs, VERIFY, turn)[0])
+    return Need(name, None, line, play(method, max_budget, runs, VERIFY, turn))
 
 
 def _line(points: Sequence[Point]) -> Line | None:

@@ -80,11 +80,7 @@ def _lowest(plan: Plan) -> float:
 
 def content(plan: Plan) -> dict[str, Any]:
     """The words and numbers of the page."""
-    points = [
-        [p.policy, p.stage, f"{p.budget:,}", f"{p.runs:,}", f"{p.wrong:,}", f"{p.error.mean:.4g}",
-         f"{p.error.low:.4g} to {p.error.high:.4g}"] for p in plan.points
-    ]  # fmt: skip
     return {
         "title": title(plan), "assumed": assumed(plan), "answer": answer(plan), "heads": heads(plan),
-        "lines": lines(plan), "remarks": remarks(plan), "points": points,
+        "lines": lines(plan), "remarks": remarks(plan),
     }  # fmt: skip
