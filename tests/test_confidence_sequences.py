@@ -13,7 +13,6 @@ import scipy.stats
 import sharpe_bandits as sb
 from sharpe_bandits.confidence_sequences import (
     evidence_above,
-    intervals,
     lateness,
     leader,
 )
@@ -297,7 +296,6 @@ def test_rewards_that_are_worse_if_late_are_noticed_and_others_are_not():
         (lambda: sb.confidence_sequence([1.0, 2.0], alpha=1.5), "alpha"),
         (lambda: sb.confidence_sequence([1.0, 2.0], "Sharpe"), "objective"),
         (lambda: sb.confidence_sequence([1.0, 2.0], arms=0), "arms"),
-        (lambda: intervals(Statistics(5, 0, 1, 0, 3), tuning=0), "tuning"),
         (lambda: leader(Statistics(*np.ones((5, 1)))), "two arms"),
         (lambda: lateness(["A"], [1.0, 2.0], [0.0]), "one entry"),
         (lambda: evidence_above(Statistics(*np.ones((5, 2))), hurdle=math.nan), "hurdle"),

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._support.validation import finite, in_reward_units, inside, positive, whole
+from ._support.validation import finite, inside, whole
 from .errors import InvalidInputError
 from .objectives import Objective, Sharpe, Statistics, check_objective
 from .play.statistics import ROUNDING
@@ -71,9 +71,6 @@ class ConfidenceSequence:
 
     def __repr__(self) -> str:
         return f"<confidence sequence of level {1 - self.alpha:g}: {self.estimate.size} intervals>"
-
-    def __len__(self) -> int:
-        return len(self.estimate)
 
 
 class Interval(NamedTuple):
@@ -124,10 +121,8 @@ def confidence_sequence(
     objective: Objective | None = None,
     *,
     alpha: float = 0.05,
-    risk_free: float = 0.0,
     arms: int = 1,
     autocorrelated: bool = False,
-    tuning: float = TUNING,
 ) -> ConfidenceSequence:
     """Time-uniform confidence intervals for the objective of an arm, after each of its rewards.
 
@@ -136,18 +131,14 @@ def confidence_sequence(
     rewards : Any
         rewards of one arm in order, or a column per arm
     objective : Objective | None, optional
-        by default the Sharpe ratio (mean - risk_free) / standard deviation, without a regulariser
+        by default the Sharpe ratio without a regulariser
     alpha : float, optional
         probability that the true value is ever excluded
-    risk_free : float, optional
-        rate per reward, for the default objective; others have their own
     arms : int, optional
         number of arms whose intervals hold simultaneously (alpha is divided among them)
     autocorrelated : bool, optional
         allow for autocorrelation: W is multiplied by (1 + r)/(1 - r) if r > 0, where r is the estimated autocorrelation
         at lag 1
-    tuning : float, optional
-        m; a larger value makes intervals narrower late and wider early
 
     Examples
     --------
@@ -163,13 +154,13 @@ def confidence_sequence(
         raise InvalidInputError(f"rewards must be a series, or a column per arm, got shape {x.shape}")
     if not np.isfinite(x).all():
         raise InvalidInputError("rewards must be finite numbers; drop missing values")
-    target = _or_sharpe(objective, risk_free)
+    target = _or_sharpe(objective)
     inflation = _autocorrelation_so_far(x) if autocorrelated else 1.0
-    return intervals(target.statistics_so_far(x), target, alpha=alpha, arms=arms, inflation=inflation, tuning=tuning)
+    return intervals(target.statistics_so_far(x), target, alpha=alpha, arms=arms, inflation=inflation)
 
 
-def _or_sharpe(objective: Objective | None, risk_free: float = 0.0) -> Objective:
-    return Sharpe(0.0, in_reward_units("risk_free", risk_free)) if objective is None else check_objective(objective)
+def _or_sharpe(objective: Objective | None) -> Objective:
+    return Sharpe(0.0) if objective is None else check_objective(objective)
 
 
 def intervals(
@@ -179,7 +170,6 @@ def intervals(
     alpha: float = 0.05,
     arms: int = 1,
     inflation: Any = 1.0,
-    tuning: float = TUNING,
 ) -> ConfidenceSequence:
     """The intervals of :func:`confidence_sequence` from statistics, for callers that keep sums instead of rewards.
 
@@ -187,10 +177,9 @@ def intervals(
     statistics.
     """
     share = inside("alpha", alpha) / whole("arms", arms, 1)
-    m = positive("tuning", tuning)
     target = _or_sharpe(objective)
     estimate, w, n, ready, heavy = _estimates(statistics, target, inflation)
-    half = np.sqrt(2 * w * (n + m) / n**2 * np.log(np.sqrt(1 + n / m) / share))
+    half = np.sqrt(2 * w * (n + TUNING) / n**2 * np.log(np.sqrt(1 + n / TUNING) / share))
     half = np.where(ready, half, np.inf)
     centre = np.where(np.isnan(estimate), 0.0, estimate)
     low, high = centre - half, centre + half

@@ -128,7 +128,7 @@ def test_intervals_of_cvar_wait_for_the_tail_and_allow_for_its_doubt():
     assert missed[0] > 0.1 > 0.05 > missed[1]
     sequence = confidence_sequence(x[:, 0], objective)
     assert np.flatnonzero(np.isfinite(sequence.high))[0] == 159  # after 16 / 0.1 rewards
-    half = intervals(known, objective, tuning=300.0).high - known.feature
+    half = intervals(known, objective).high - known.feature
     w, n = objective.estimate(known)[1], 400
     assert half == pytest.approx(np.sqrt(2 * w * (n + 300) / n**2 * math.log(math.sqrt(1 + n / 300) / 0.05)))
 

@@ -23,7 +23,7 @@ from .._support.validation import (
 )
 from ..confidence_sequences import confidence_sequence
 from ..errors import InvalidInputError
-from ..objectives import RSSR, Objective, Statistics, usual_regulariser
+from ..objectives import RSSR, Objective, Sharpe, Statistics, usual_regulariser
 from ..results.metrics import normal_half_width, wilson
 from . import statistics
 from .measures import Measure, measures
@@ -233,7 +233,8 @@ def _anytime_interval(
     x: np.ndarray, rate: float, alpha: float, columns: int, q: float
 ) -> tuple[float | None, float | None, bool]:
     """Ends of the time-uniform interval of the annualised Sharpe ratio, and whether tails are heavy."""
-    sequence = confidence_sequence(x, alpha=alpha, risk_free=rate, arms=columns, autocorrelated=True)
+    objective = Sharpe(L=0.0, risk_free=rate)
+    sequence = confidence_sequence(x, objective, alpha=alpha, arms=columns, autocorrelated=True)
     low, high = (float(statistics.annualised(end[-1], q)) for end in (sequence.low, sequence.high))
     begun = math.isfinite(high)
     return low if begun else None, high if begun else None, bool(sequence.heavy_tailed[-1])
