@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits._support import files
 from sharpe_bandits._support.files import MAX_DEPTH, from_json, to_json, write_atomically
 
 
@@ -82,7 +81,7 @@ def test_json_there_and_back():
         ("NaN", "NaN is not a number"),
         ('{"x": Infinity}', "Infinity is not a number"),
         ("9" * 5000, "not JSON"),
-        ("[" * 100_000, "nested too deeply|not JSON"),
+        ("[" * 100_000, "nested more than|not JSON"),
         ("[" * 100_000 + "]" * 100_000, "nested"),
         ('{"a":' * 500 + "1" + "}" * 500, "nested more than 100 levels"),
     ],
@@ -92,7 +91,7 @@ def test_hostile_json_is_refused(text, told):
         from_json(text, "the state")
 
 
-def test_limits_of_json(monkeypatch):
+def test_limits_of_json():
     deep = "[" * MAX_DEPTH + "]" * MAX_DEPTH
     assert from_json(deep, "it") == json.loads(deep)
     with pytest.raises(sb.errors.UnreadableDataError, match="more than 100 levels"):
@@ -100,6 +99,3 @@ def test_limits_of_json(monkeypatch):
     assert from_json("[NaN, Infinity]", "it", constants=True)[1] == np.inf
     with pytest.raises(sb.errors.UnreadableDataError, match="out of range"):
         from_json("[1e400]", "it", constants=True)
-    monkeypatch.setattr(files, "MAX_BYTES", 10)
-    with pytest.raises(sb.errors.UnreadableDataError, match=r"it has 12 bytes; at most 10 are read"):
-        from_json('"0123456789"', "it")

@@ -33,7 +33,7 @@ class Table:
         if cut := len(listed) > _LONGEST:
             half = _LONGEST // 2
             listed = [*listed[:half], ["…"] * len(self.columns), *listed[-half:]]
-        lines = [self.title, text_table(self.columns, listed)]
+        lines = [self.title, _as_text(self.columns, listed)]
         lines += [f"{len(self.rows):,} rows, {len(self.columns)} columns"] if cut else []
         return "\n".join(line for line in lines if line)
 
@@ -122,13 +122,12 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
-def text_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def _as_text(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """A table as text; columns of numbers are right-aligned."""
-    listed = list(rows)
     right = [
-        bool(listed) and all(row[k] in (None, "…") or _is_number(row[k]) for row in listed) for k in range(len(columns))
+        bool(rows) and all(row[k] in (None, "…") or _is_number(row[k]) for row in rows) for k in range(len(columns))
     ]
-    cells = [list(columns), *([_cell(value) for value in row] for row in listed)]
+    cells = [list(columns), *([_cell(value) for value in row] for row in rows)]
     widths = [max(len(row[k]) for row in cells) for k in range(len(columns))]
     lines = (
         "  ".join(text.rjust(w) if r else text.ljust(w) for text, w, r in zip(row, widths, right, strict=True))

@@ -16,8 +16,8 @@ from typing import Any, NoReturn
 
 from ..errors import InvalidInputError, UnreadableDataError
 
-#: Maximum size and nesting depth of JSON.
-MAX_BYTES, MAX_DEPTH = 2**28, 100
+#: Maximum nesting depth of JSON.
+MAX_DEPTH = 100
 #: A temporary file is taken for a leftover of a killed process after this many seconds.
 _ABANDONED = 3600.0
 
@@ -100,13 +100,11 @@ def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def from_json(content: bytes | str, what: str, constants: bool = False) -> Any:
-    """Parse JSON. Raises :class:`UnreadableDataError`, which says ``what`` it is, if it is invalid, too long or too
-    deep, if a number is too large, or if it has NaN or Infinity, which are not in the standard, without ``constants``.
+    """Parse JSON. Raises :class:`UnreadableDataError`, which says ``what`` it is, if it is invalid or too deep, if a
+    number is too large, or if it has NaN or Infinity, which are not in the standard, without ``constants``.
     """
     if not isinstance(content, (str, bytes)):
         raise UnreadableDataError(f"{what} must be text, got {type(content).__name__}")
-    if len(content) > MAX_BYTES:
-        raise UnreadableDataError(f"{what} has {len(content):,} bytes; at most {MAX_BYTES:,} are read")
 
     def number(text: str) -> float:
         value = float(text)
@@ -121,15 +119,17 @@ def from_json(content: bytes | str, what: str, constants: bool = False) -> Any:
         text = content.decode() if isinstance(content, bytes) else content
         constant = float if constants else refuse
         data = json.loads(text, parse_float=number, parse_constant=constant, object_pairs_hook=_keys_once)
+        _check_depth(data, MAX_DEPTH)
     except RecursionError:
-        raise UnreadableDataError(f"{what} is nested too deeply to be read") from None
+        raise UnreadableDataError(f"{what} is nested more than {MAX_DEPTH} levels deep") from None
     except ValueError as error:
         raise UnreadableDataError(f"{what} is not JSON: {error}") from None
-    level, depth = [data], 0
-    while level:
-        depth += 1
-        if depth > MAX_DEPTH:
-            raise UnreadableDataError(f"{what} is nested more than {MAX_DEPTH} levels deep")
-        inner = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, (dict, list)))
-        level = [thing for things in inner for thing in things if isinstance(thing, (dict, list))]
     return data
+
+
+def _check_depth(data: Any, left: int) -> None:
+    if isinstance(data, (dict, list)):
+        if not left:
+            raise RecursionError
+        for inner in data.values() if isinstance(data, dict) else data:
+            _check_depth(inner, left - 1)

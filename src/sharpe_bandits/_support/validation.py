@@ -43,12 +43,17 @@ def real(value: Any) -> float:
         return math.nan
 
 
+def _number(name: str, value: Any, holds: Callable[[float], bool], requirement: str, remedy: str = "") -> float:
+    number = real(value)
+    if not holds(number):
+        remedy = f"; {remedy}" if remedy else ""
+        raise InvalidInputError(f"{name} must {requirement}, got {shown(value)}{remedy}")
+    return number
+
+
 def finite(name: str, value: Any) -> float:
     """``value`` as a float, if it is a finite real number."""
-    number = real(value)
-    if not math.isfinite(number):
-        raise InvalidInputError(f"{name} must be a finite number, got {shown(value)}")
-    return number
+    return _number(name, value, math.isfinite, "be a finite number")
 
 
 def is_supported_reward(value: float) -> bool:
@@ -64,12 +69,7 @@ def unsupported_reward(value: Any, what: str) -> str:
 
 def positive(name: str, value: Any, remedy: str = "") -> float:
     """``value`` as a float, if it is finite and above 0."""
-    number = real(value)
-    if not 0 < number < math.inf:
-        raise InvalidInputError(
-            f"{name} must be a finite number above 0, got {shown(value)}{'; ' + remedy if remedy else ''}"
-        )
-    return number
+    return _number(name, value, lambda x: 0 < x < math.inf, "be a finite number above 0", remedy)
 
 
 def in_reward_units(name: str, value: Any) -> float:
@@ -83,36 +83,23 @@ def in_reward_units(name: str, value: Any) -> float:
 def regulariser(name: str, value: Any, remedy: str = "", *, zero: bool = False) -> float:
     """``value`` as a float, if it is above 0 (with ``zero``: or 0) and at most the square of the largest reward."""
     number = not_negative(name, value) if zero else positive(name, value, remedy)
-    if number > LARGEST_SQUARE:
-        raise InvalidInputError(
-            f"{name} must be at most {LARGEST_SQUARE:g}, got {shown(value)}; divide all rewards by a power of ten, and "
-            "L by its square"
-        )
-    return number
+    rescale = "divide all rewards by a power of ten, and L by its square"
+    return _number(name, number, lambda x: x <= LARGEST_SQUARE, f"be at most {LARGEST_SQUARE:g}", rescale)
 
 
 def not_negative(name: str, value: Any) -> float:
     """``value`` as a float, if it is finite and at least 0."""
-    number = real(value)
-    if not 0 <= number < math.inf:
-        raise InvalidInputError(f"{name} must be a finite number of at least 0, got {shown(value)}")
-    return number
+    return _number(name, value, lambda x: 0 <= x < math.inf, "be a finite number of at least 0")
 
 
 def probability(name: str, value: Any) -> float:
     """``value`` as a float, if it lies in [0, 1]."""
-    number = real(value)
-    if not 0 <= number <= 1:
-        raise InvalidInputError(f"{name} must lie between 0 and 1, got {shown(value)}")
-    return number
+    return _number(name, value, lambda x: 0 <= x <= 1, "lie between 0 and 1")
 
 
 def inside(name: str, value: Any) -> float:
     """``value`` as a float, if it lies strictly between 0 and 1."""
-    number = real(value)
-    if not 0 < number < 1:
-        raise InvalidInputError(f"{name} must lie strictly between 0 and 1, got {shown(value)}")
-    return number
+    return _number(name, value, lambda x: 0 < x < 1, "lie strictly between 0 and 1")
 
 
 def true_or_false(name: str, value: Any) -> bool:
