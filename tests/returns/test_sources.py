@@ -95,17 +95,17 @@ def test_arrays_and_series():
 
 
 def test_other_files_are_refused(tmp_path):
-    with pytest.raises(sb.errors.InvalidInputError, match=says("there is no file", "none.csv")):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"none\.csv' does not exist"):
         prices(tmp_path / "none.csv")
-    with pytest.raises(sb.errors.InvalidInputError, match="is a folder"):
+    with pytest.raises(sb.errors.InvalidInputError, match="is not an ordinary file"):
         prices(tmp_path)
     with pytest.raises(
         sb.errors.InvalidInputError, match=says("must be a CSV file (.csv", "a Parquet file (.parquet", "spreadsheet")
     ):
         prices(written(tmp_path, CSV, "table.doc"))
-    with pytest.raises(sb.errors.InvalidInputError, match="is not a spreadsheet, or is damaged"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"table\.xlsx' cannot be read"):
         prices(written(tmp_path, CSV, "table.xlsx"))
-    with pytest.raises(sb.errors.InvalidInputError, match="is not a Parquet file, or is damaged"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"table\.parquet' cannot be read"):
         prices(written(tmp_path, CSV, "table.parquet"))
     path = tmp_path / "latin.csv"
     path.write_bytes("date,Größe\n2020-01-02,1\n".encode("latin-1"))

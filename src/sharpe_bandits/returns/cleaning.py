@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Literal
 
 import numpy as np
@@ -12,11 +11,10 @@ from .draft import Draft, counted
 
 #: What the numbers of a table are.
 Kind = Literal["prices", "returns", "log-returns", "price-relatives", "cumulative-returns", "pnl"]
-#: How missing values, rows with the same date, rows out of order, several time zones and constant columns are handled.
+#: How missing values, rows with the same date, rows out of order and constant columns are handled.
 Missing = Literal["error", "drop", "fill", "keep"]
 Duplicates = Literal["error", "first", "last"]
 Unsorted = Literal["error", "sort"]
-TimeZones = Literal["error", "utc"]
 Constant = Literal["error", "drop"]
 #: Returns that differ by at most this are constant: those of evenly growing prices differ by rounding errors.
 CONSTANT = 1e-14
@@ -30,40 +28,11 @@ PAIRED = 0.1
 LEAST_ROWS = 3
 
 
-def settle_dates(
-    draft: Draft, missing: Missing, timezones: TimeZones, unsorted: Unsorted, duplicates: Duplicates
-) -> None:
-    """Ensure that every row has a date of its own, in one time zone and in order, if rows have dates."""
-    if draft.dates is not None and draft.clocks is not None:
-        _date_rows(draft, draft.dates, draft.clocks, missing, timezones)
-        _order_rows(draft, draft.dates, unsorted)
-        _single_rows(draft, draft.dates, duplicates)
-
-
-def _date_rows(draft: Draft, dates: np.ndarray, own_clocks: np.ndarray, missing: Missing, timezones: TimeZones) -> None:
-    """Dates without a time of day (midnight in their own zone) remain those calendar dates."""
-    undated = np.isnat(dates)
-    zones = list(itertools.compress(draft.zones, (~undated).tolist()))
-    distinct = list(dict.fromkeys(zones))
-    if distinct not in ([], [None]):
-        clocks = own_clocks[~undated]
-        if None not in distinct and (clocks == clocks.astype("datetime64[D]")).all():
-            draft.dates = own_clocks
-        elif len(distinct) > 1:
-            words = [zone or "no time zone" for zone in distinct]
-            if timezones == "error":
-                odd = next(r for r, zone in enumerate(draft.zones) if zone != distinct[0] and not undated[r])
-                raise InvalidInputError(
-                    f"dates are in several time zones: {draft.where(odd)} has {words[1]}, earlier rows have "
-                    f"{words[0]}; pass timezones='utc' to convert all to UTC (those without one are taken as UTC)"
-                )
-            aside = ", those without one assumed to be in UTC already" if None in distinct else ""
-            draft.notes.append(f"dates in several time zones ({', '.join(words)}) were converted to UTC{aside}")
-        elif distinct[0] != "UTC":
-            draft.zone = distinct[0]
-            draft.notes.append(
-                f"dates were converted from {draft.zone} to UTC; weeks, months and years are those of that zone"
-            )
+def settle_dates(draft: Draft, missing: Missing, unsorted: Unsorted, duplicates: Duplicates) -> None:
+    """Ensure that every row has a date of its own, and that dates are in order, if rows have dates."""
+    if draft.dates is None:
+        return
+    undated = np.isnat(draft.dates)
     if undated.any():
         number = counted(int(undated.sum()), "row")
         if missing != "drop":
@@ -72,36 +41,25 @@ def _date_rows(draft: Draft, dates: np.ndarray, own_clocks: np.ndarray, missing:
             )
         draft.notes.append(f"dropped {number} without a date")
         draft.keep(~undated)
-
-
-def _order_rows(draft: Draft, dates: np.ndarray, unsorted: Unsorted) -> None:
-    steps = np.diff(dates)
-    back = steps < np.timedelta64(0)
-    if not back.any():
-        return
-    first = int(back.argmax()) + 1
-    if unsorted == "error":
-        whole = "; the newest come first" if (steps <= np.timedelta64(0)).all() else ""
-        raise InvalidInputError(
-            f"dates are not in order: {draft.where(first)} comes after {draft.where(first - 1)}{whole}; pass "
-            "unsorted='sort'"
-        )
-    draft.notes.append(f"sorted by date ({draft.where(first)} came after {draft.where(first - 1)})")
-    draft.keep(np.argsort(dates, kind="stable"))
-
-
-def _single_rows(draft: Draft, dates: np.ndarray, duplicates: Duplicates) -> None:
-    same = np.diff(dates) == np.timedelta64(0)
-    if not same.any():
-        return
-    first, number = int(same.argmax()), int(same.sum())
-    if duplicates == "error":
-        raise InvalidInputError(
-            f"{draft.where(first)} and {draft.where(first + 1)} have the same date "
-            f"({counted(number, 'duplicate row')} in all); pass duplicates='first' or duplicates='last'"
-        )
-    draft.notes.append(f"kept the {duplicates} row of each date: {counted(number, 'row')} dropped")
-    draft.keep(~(np.append(same, False) if duplicates == "last" else np.insert(same, 0, False)))
+    steps = np.diff(draft.dates).astype(float)
+    if (steps < 0).any():
+        first = int((steps < 0).argmax()) + 1
+        this, before = draft.where(first), draft.where(first - 1)
+        if unsorted == "error":
+            whole = "; the newest come first" if (steps <= 0).all() else ""
+            raise InvalidInputError(f"dates are not in order: {this} comes after {before}{whole}; pass unsorted='sort'")
+        draft.notes.append(f"sorted by date ({this} came after {before})")
+        draft.keep(np.argsort(draft.dates, kind="stable"))
+    same = np.diff(draft.dates).astype(float) == 0
+    if same.any():
+        first, number = int(same.argmax()), counted(int(same.sum()), "row")
+        if duplicates == "error":
+            raise InvalidInputError(
+                f"{draft.where(first)} and {draft.where(first + 1)} have the same date ({number} too many in all); "
+                "pass duplicates='first' or duplicates='last'"
+            )
+        draft.notes.append(f"kept the {duplicates} row of each date: {number} dropped")
+        draft.keep(~(np.append(same, False) if duplicates == "last" else np.insert(same, 0, False)))
 
 
 def _first(bad: np.ndarray) -> tuple[int, int]:
@@ -132,9 +90,7 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
     alone, prices = one_at_a_time(draft.values), kind == "prices"
     if missing == "error":
         if gaps[0].all() and not gaps[1:].any():
-            raise InvalidInputError(
-                f"{draft.where(0)} has no values, as the first row of returns made from prices; pass missing='drop'"
-            )
+            raise InvalidInputError(f"{draft.where(0)} has no values, as made from prices; pass missing='drop'")
         filled = "the last known price" if prices else "a return of 0"
         others = f", missing='drop' to drop such rows, or missing='fill' to use {filled}"
         raise InvalidInputError(
@@ -238,39 +194,30 @@ def _refuse_large(draft: Draft, scale: float | None, kind: Kind, costs: bool) ->
         return
     row, column = _first(lost if lost.any() else large)
     value = draft.values[row, column]
-    what = "a loss of more than 100%" if value < -1 else "a gain of more than 100%"
     noun, given = ("cost", -value) if costs else ("return", value)
-    remedies = ["pass another scale="]
     if kind == "pnl":
-        remedies = ["pass a larger capital="]
-    elif scale is None:
-        remedies = [f"if {noun}s are in per cent, pass scale=0.01, if in basis points, scale=0.0001"]
-    if value < -1 and kind != "pnl" and not costs:
-        remedies.append("if they are logarithmic, pass kind='log-returns'")
-    if scale is None and kind != "pnl":
-        remedies += [] if lost.any() else ["if it is correct, pass scale=1"]
-        prices = "" if costs else "if these are prices, pass kind='prices'; "
-        money = "costs" if costs else "profits and losses"
-        remedies.append(f"{prices}if they are {money} in money, pass kind='pnl' and capital=")
-    raise InvalidInputError(f"{draft.where(row, column)}: a {noun} of {given:g} is {what}; {'; '.join(remedies)}")
+        remedy = "pass a larger capital="
+    elif scale is not None:
+        remedy = "pass another scale="
+    else:
+        others = "" if costs else ", if they are prices, kind='prices', if logarithmic, kind='log-returns'"
+        remedy = (
+            f"if {noun}s are in per cent, pass scale=0.01, if in basis points, scale=0.0001{others}, if in money, "
+            f"kind='pnl' and capital={'' if lost.any() else ', if this is correct, scale=1'}"
+        )
+    what = f"a {'loss' if value < -1 else 'gain'} of more than 100%"
+    raise InvalidInputError(f"{draft.where(row, column)}: a {noun} of {given:g} is {what}; {remedy}")
 
 
-def check_enough(draft: Draft, kind: Kind) -> None:
+def check_enough(draft: Draft) -> None:
     counts = (~np.isnan(draft.values)).sum(axis=0)
     short = int(counts.argmin())
-    number = int(counts[short])
-    if number >= LEAST_ROWS:
-        return
-    if number < len(draft.values):
+    if counts[short] < LEAST_ROWS:
+        done = f" (while reading: {'; '.join(draft.notes)})" if draft.notes else ""
         raise InvalidInputError(
-            f"column {shown(draft.names[short])} has {counted(number, 'return')}, but at least {LEAST_ROWS} are "
-            "needed; leave it out with columns="
+            f"column {shown(draft.names[short])} has {counted(int(counts[short]), 'return')}, but at least "
+            f"{LEAST_ROWS} are needed{done}; give more rows, or leave it out with columns="
         )
-    needed = f"{LEAST_ROWS + 1} prices" if kind == "prices" else f"{LEAST_ROWS} returns"
-    done = f" (while reading: {'; '.join(draft.notes)})" if draft.notes else ""
-    raise InvalidInputError(
-        f"at least {needed} are needed, but there is enough for {counted(number, 'return')} only{done}"
-    )
 
 
 def check_variation(draft: Draft, constant: Constant) -> None:

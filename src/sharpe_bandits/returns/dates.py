@@ -110,35 +110,53 @@ def remedy(column: np.ndarray) -> str | None:
 
 def read(
     name: str, column: np.ndarray, place: Callable[[int], str], form: str | None = None
-) -> tuple[np.ndarray, np.ndarray, list[str | None]]:
-    """Dates (NaT if missing), in UTC if they have a time zone; as clocks show them there; and the zone of each."""
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Dates (NaT if missing), in UTC if they have a time zone; as clocks show them there; and a note on that zone.
+
+    Dates without a time of day (midnight in their own zone) remain those calendar dates.
+    """
     if form is None and column.dtype.kind == "M":
         seconds = column.astype("datetime64[s]")  # which does not overflow for any unit
         outside = (seconds < _FIRST) | (seconds > _LAST)
         if outside.any():
             row = int(outside.argmax())
             raise InvalidInputError(f"column {shown(name)}, {place(row)}: a date must lie in the years 1 to 9999")
-        values = column.astype("datetime64[ns]" if column.dtype == "datetime64[ns]" else _UNIT)
-        return values, values.copy(), [None] * len(values)
+        dates = column.astype("datetime64[ns]" if column.dtype == "datetime64[ns]" else _UNIT)
+        return dates, dates, []
     if form is None and (quick := _all_iso(column)) is not None:
-        return quick, quick.copy(), [None] * len(quick)
-    values, clocks = np.full((2, len(column)), np.datetime64("NaT"), _UNIT)
-    zones: list[str | None] = [None] * len(column)
+        return quick, quick, []
+    dates, clocks = np.full((2, len(column)), np.datetime64("NaT"), _UNIT)
+    zones: dict[str | None, int] = {}  # their first rows
     for row, cell in enumerate(column):
         if absent(cell):
             continue
         moment = as_datetime(cell, form)
         if moment is None:
-            other, what = remedy(column), f"column {shown(name)}, {place(row)}: {shown(cell)} is not a date in the"
-            if form is not None:
-                fits = f"pass {other}" if other and repr(form) not in other else "correct it, pass another date_format="
-                raise InvalidInputError(f"{what} format {form!r}; {fits}, or delete the row if it is not of the table")
-            raise InvalidInputError(
-                f"{what} years 1 to 9999; write dates as 2020-01-31 or 2020-01-31T16:00:00-05:00 (other formats are "
-                f"not guessed{f': pass {other}' if other else ''}), or delete the row if it is not part of the table"
-            )
-        values[row], clocks[row], zones[row] = moment
-    return values, clocks, zones
+            raise InvalidInputError(f"column {shown(name)}, {place(row)}: {_no_date(cell, column, form)}")
+        dates[row], clocks[row], zone = moment
+        zones.setdefault(zone, row)
+    if None in zones and len(zones) > 1:
+        with_zone, without = max(zones.items(), key=lambda item: item[0] is not None), zones[None]
+        raise InvalidInputError(
+            f"column {shown(name)}: {place(with_zone[1])} has the time zone {with_zone[0]}, {place(without)} has none; "
+            "write all dates with one, or all without"
+        )
+    if None in zones or (np.isnat(clocks) | (clocks == clocks.astype("datetime64[D]"))).all():
+        return clocks, clocks, []
+    if [*zones] == ["UTC"]:
+        return dates, clocks, []
+    words = " and ".join(str(zone) for zone in zones)
+    return dates, clocks, [f"dates were converted from {words} to UTC; weeks, months and years are local"]
+
+
+def _no_date(cell: Any, column: np.ndarray, form: str | None) -> str:
+    """Why a cell is not a date, and the remedy."""
+    other = remedy(column)
+    if form is not None:
+        fits = f"pass {other}" if other and repr(form) not in other else "correct it, pass another date_format="
+        return f"{shown(cell)} is not a date in the format {form!r}; {fits}, or delete the row if it is no data"
+    fits = f"pass {other}" if other else "write dates as 2020-01-31 or 2020-01-31T16:00:00-05:00"
+    return f"{shown(cell)} is not a date in the years 1 to 9999; {fits}, or delete the row if it is no data"
 
 
 def _all_iso(column: np.ndarray) -> np.ndarray | None:

@@ -26,25 +26,20 @@ _FEW, _LONGEST_NAME = 12, 100
 _LIKE_A_DATE = re.compile(r"\d+[/.-]\d+[/.-]\d+|\d+[ -][A-Za-z]{3}|[A-Za-z]{3,9}\.?[ -]\d")
 _TIME_OF_DAY = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?")
 _LIKE_A_NUMBER = re.compile(r"[-+(]?[$€£]?\s?\d[\d,. ]*\s?%?\)?")
-#: Remedy for a value that is not a number; followed by the columns of numbers, if there are any.
-_SELECT = ", or select other columns with columns="
 
 
 @dataclass
 class Draft:
     """The table so far; ``rows`` are the remaining rows as numbered in the source, so that errors can name them,
-    ``clocks`` the dates in their own time zones, and ``zone`` the one that dates with a time of day were converted
-    from."""
+    and ``clocks`` the dates in their own time zones."""
 
     names: list[str]
     values: np.ndarray
     dates: np.ndarray | None
     clocks: np.ndarray | None
-    zones: list[str | None]
     rows: np.ndarray
     place: Callable[[int], str]
     notes: list[str] = field(default_factory=list)
-    zone: str | None = None
 
     def keep(self, which: np.ndarray | slice) -> None:
         self.values, self.rows = self.values[which], self.rows[which]
@@ -68,63 +63,66 @@ def drafted(
     date_format: str | None,
     columns: Sequence[str] | None,
     written: notation.Notation,
-    apart: str | None = None,
+    hurdle: str | None = None,
 ) -> Draft:
+    """The dates and the numbers of a table: of these columns, or of all but the one of the ``hurdle``."""
     dated = dates_of.column_of(source, date, date_format)
     notes = []
     if source.index is not None and source.index != dated:
         notes.append(f"left out the index {shown(source.names[source.index])}, which is not the column of dates")
     if columns is None:
         _refuse_data_as_names(source)
-    plain = {name.strip().lower(): name for name in source.names}
-    if dated is None and "year" in plain and "month" in plain:
-        parts = [plain[part] for part in ("year", "month", "day") if part in plain]
-        raise InvalidInputError(f"dates are in the columns {listed(parts)}; pass date={parts!r}")
-    candidates = [p for p, name in enumerate(source.names) if p not in (dated, source.index) and name != apart]
+    candidates = [p for p, name in enumerate(source.names) if p not in (dated, source.index) and name != hurdle]
     places = candidates if columns is None else _positions(source, columns, candidates)
     if not places:
         raise InvalidInputError(f"there is no column of numbers; the columns are {listed(source.names, '-')}")
+    _check_names(source, places, dated, all_of_them=columns is None)
+    if columns is None:
+        _refuse_long_form(source, dated)
+    names = [check_column(source.names[p]) for p in places]
+    length = len(source.columns[places[0]])
+    moments, clocks = None, None
+    if dated is not None:
+        moments, clocks, zone = dates_of.read(source.names[dated], source.columns[dated], source.place, date_format)
+        notes += zone
+    _refuse_times_of_day(source, dated, places, moments)
+    draft = Draft(names, np.empty((length, 0)), moments, clocks, np.arange(length), source.place, notes)
+    read = []
+    for number, column in enumerate(source.columns[p] for p in places):
+        numbers, bad = _numbers(column, written)
+        read.append(numbers)
+        if bad is not None:
+            why = _why(draft, names[number], column[bad], column, written)
+            others = [p for p in places if _numbers(source.columns[p], written)[1] is None]
+            select = f"; or select other columns with {_named(source, others)}" if others else ""
+            hint = _field_below(source) or _names_further_down(source, 0) or select
+            raise InvalidInputError(f"{draft.where(bad, number)}: {shown(column[bad])} {why}{hint}")
+    draft.values = np.column_stack(read)
+    return draft
+
+
+def _check_names(source: sources.Source, places: list[int], dated: int | None, all_of_them: bool) -> None:
+    """Raise if columns to read have no name, or names are not distinct."""
+    plain = {name.strip().lower(): name for name in source.names}
+    if dated is None and {"year", "month"} <= plain.keys():
+        parts = [plain[part] for part in ("year", "month", "day") if part in plain]
+        raise InvalidInputError(f"dates are in the columns {listed(parts)}; pass date={parts!r}")
     unnamed = next((p for p in places if not source.names[p]), None)
     if unnamed == 0 and all(dates_of.as_datetime(cell) for cell in dates_of.some_of(source.columns[0])):
         raise InvalidInputError("column 1 has no name and seems to hold dates; pass date='' to read them")
     if unnamed is not None:
         raise InvalidInputError(
             f"column {unnamed + 1} has no name; name it, or choose others with {_named(source, places)}"
-            f"{_field_below(source) or _names_further_down(source, ',', 1)}"
+            f"{_field_below(source) or _names_further_down(source, 1)}"
         )
     named = [source.names[p] for p in [*places, *([] if dated is None else [dated])]]
-    times = Counter(named if columns is None else source.names)
-    duplicate = next((name for name in named if times[name] > 1), None)
-    if duplicate is not None:
+    times = Counter(named if all_of_them else source.names)
+    twice = next((name for name in named if times[name] > 1), None)
+    if twice is not None:
         hint = _field_below(source)
-        if source.skipped and duplicate in sources.FIELDS:
-            above = f"pass skip_rows={source.skipped - 1} and field={duplicate!r}"
-            hint = f"; if the line above names the assets, {above}"
-        raise InvalidInputError(f"two columns are called {shown(duplicate)}; give one of them another name{hint}")
-    if columns is None:
-        _refuse_long_form(source, dated)
-    names = [check_column(source.names[p]) for p in places]
-    length = len(source.columns[places[0]])
-    moments, clocks = None, None
-    zones: list[str | None] = []
-    if dated is not None:
-        moments, clocks, zones = dates_of.read(source.names[dated], source.columns[dated], source.place, date_format)
-    _refuse_times_of_day(source, dated, places, moments)
-    draft = Draft(names, np.empty((length, 0)), moments, clocks, zones, np.arange(length), source.place, notes)
-    read = []
-    for number, column in enumerate(source.columns[p] for p in places):
-        numbers, bad = _numbers(column, written)
-        read.append(numbers)
-        if bad is not None:
-            hint = _field_below(source) or _names_further_down(source, ";", 0)
-            message = f"{draft.where(bad, number)}: {shown(column[bad])} {_why(draft, number, bad, column, written)}"
-            if not hint and message.endswith(_SELECT):
-                others = [p for p in places if _numbers(source.columns[p], written)[1] is None]
-                hint = f"{_SELECT.removesuffix('columns=')}{_named(source, others)}" if others else ""
-                message = message.removesuffix(_SELECT)
-            raise InvalidInputError(f"{message}{hint}")
-    draft.values = np.column_stack(read)
-    return draft
+        if source.skipped and twice in sources.FIELDS:
+            hint = f"; if the line above names the assets, pass skip_rows={source.skipped - 1} and field={twice!r}"
+        raise InvalidInputError(f"two columns are called {shown(twice)}; give one of them another name{hint}")
 
 
 def _texts(column: Any) -> list[str]:
@@ -156,8 +154,6 @@ def _field_below(source: sources.Source) -> str:
 
 def _refuse_long_form(source: sources.Source, dated: int | None) -> None:
     """Raise if a column of text has a few names that repeat: a row per observation of one of several assets."""
-    begins = [next((cell for cell in column if not dates_of.absent(cell)), None) for column in source.columns]
-    numeric = [p for p, cell in enumerate(begins) if p != dated and _number(cell, notation.Notation()) is not None]
     for k, name in enumerate(source.names):
         cells = _texts(source.columns[k]) if k != dated else []
         if len(cells) <= 8 or 4 * len(set(cells)) > len(cells) or not all(map(_is_name, set(cells))):
@@ -165,6 +161,8 @@ def _refuse_long_form(source: sources.Source, dated: int | None) -> None:
         dates = [] if dated is None else list(map(shown, source.columns[dated]))
         if 2 * len(set(dates)) > len(dates):
             return  # a row per date, beside some text
+        begins = [next(iter(dates_of.some_of(column)), None) for column in source.columns]
+        numeric = [p for p, cell in enumerate(begins) if p != dated and _number(cell, notation.Notation()) is not None]
         others = zip(source.names, source.columns, strict=True) if dated is None else ()
         date = next((f" and date={other!r}" for other, column in others if dates_of.holds_dates(column)), "")
         usual = {word: n for n, word in enumerate(reversed(_NUMBERS), 1)}
@@ -179,7 +177,7 @@ def _refuse_long_form(source: sources.Source, dated: int | None) -> None:
 
 def _positions(source: sources.Source, columns: Sequence[str], candidates: list[int]) -> list[int]:
     """Positions of the columns with these names."""
-    at = {name: position for position, name in reversed(list(enumerate(source.names)))}
+    at = {source.names[p]: p for p in reversed(range(len(source.names)))}
     allowed = set(candidates)
     for name in columns:
         if not isinstance(name, str) or name not in at:
@@ -202,8 +200,8 @@ def _named(source: sources.Source, chosen: list[int]) -> str:
     return as_option(source.names[p] for p in chosen) or "columns="
 
 
-def _names_further_down(source: sources.Source, sign: str, first: int) -> str:
-    """The remedy, after a ``sign``, if one of the first 50 rows holds names in all columns from ``first`` on."""
+def _names_further_down(source: sources.Source, first: int) -> str:
+    """The remedy if one of the first 50 rows holds names in all columns from ``first`` on."""
     if source.skipped is None or (first == 0 and len(source.columns) < 2):
         return ""
     rows = range(min(50, len(source.columns[0])))
@@ -212,7 +210,7 @@ def _names_further_down(source: sources.Source, sign: str, first: int) -> str:
         return ""
     place = source.place(row)  # empty lines are not rows, but count as skipped lines
     skip = next(int(word) for word in place.split() if word.isdecimal()) - 1
-    return f"{sign} or pass skip_rows={skip} if the names are in {place}"
+    return f"; or pass skip_rows={skip} if the names are in {place}"
 
 
 def _cells(source: sources.Source, row: int) -> list[Any]:
@@ -260,10 +258,8 @@ def _numbers(column: np.ndarray, written: notation.Notation) -> tuple[np.ndarray
     numbers = [np.nan if dates_of.absent(cell) else _number(cell, written) for cell in column]
     bad = next((row for row, value in enumerate(numbers) if value is None), None)
     if bad is None and written.percent:
-        signs = ["%" in str(cell) for cell in column if not dates_of.absent(cell)]
-        odd = 2 * sum(signs) < len(signs)  # most values decide whether there is a sign
-        rows = (row for row, cell in enumerate(column) if ("%" in str(cell)) == odd and not dates_of.absent(cell))
-        bad = next(rows, None)
+        signs = {row: "%" in str(cell) for row, cell in enumerate(column) if not dates_of.absent(cell)}
+        bad = next((row for row, sign in signs.items() if sign != next(iter(signs.values()))), None)
     return np.array(numbers, float), bad
 
 
@@ -278,31 +274,23 @@ def _number(cell: Any, written: notation.Notation) -> float | None:
     return None
 
 
-def _why(draft: Draft, number: int, row: int, column: np.ndarray, written: notation.Notation) -> str:
-    """Why the value in a row is not a number, and the remedy."""
-    name, dated, cell = draft.names[number], draft.dates is not None, column[row]
-    if is_number(cell):
-        return f"is a number that cannot be converted to a float; correct it{_SELECT}"
-    if dates_of.as_datetime(cell) is not None:
+def _why(draft: Draft, name: str, cell: Any, column: np.ndarray, written: notation.Notation) -> str:
+    """Why a value of this column is not a number, and the remedy."""
+    dated = draft.dates is not None
+    if dates_of.as_datetime(cell) is not None and not is_number(cell):
         remedy = "correct it" if dated else f"pass date={shown(name)} if it holds the dates of the rows"
-        return f"is a date, not a number; {remedy}{_SELECT}"
+        return f"is a date, not a number; {remedy}"
     if not isinstance(cell, str):
-        return f"is not a number; correct it{_SELECT}"
+        return "is not a number; correct it"
     if not dated and _LIKE_A_DATE.match(cell.strip()):
         form = dates_of.remedy(column)
         read = f"pass date={shown(name)} and {form}" if form else "write it as 2020-01-31"
         return f"is not a number; if it is a date, {read}: formats are not guessed"
-    signs = ["%" in str(other) for other in column if not dates_of.absent(other)]
-    if "%" in cell and 2 * sum(signs) < len(signs) and _LIKE_A_NUMBER.fullmatch(cell.strip()):
-        return "has a per cent sign, while most values of the column have none; correct it"
+    signs = {"%" in str(other) for other in column if not dates_of.absent(other)}
+    if len(signs) == 2 and _LIKE_A_NUMBER.fullmatch(cell.strip()) and ("%" in cell or written.percent):
+        return f"has {'a' if '%' in cell else 'no'} per cent sign, unlike other values of the column; correct it"
     fits = notation.remedy(cell) if len(cell) < 100 else None
     if not written.plain:
         declared = f"decimal={written.decimal!r}, thousands={written.thousands!r}, currency={written.currency!r}"
-        if written.percent and "%" not in cell and any(signs):
-            declared += ", while other values of the column have a per cent sign"
         return f"is not a number with {declared}; correct it{f', or pass {fits}' if fits else ''}"
-    if fits is not None:
-        return f"is text, not a plain number; pass {fits}"
-    if len(cell) < 100 and _LIKE_A_NUMBER.fullmatch(cell.strip()):
-        return "is text, not a number; write it with a decimal point and no other separators or symbols, as in 1234.5"
-    return f"is text, not a number; correct it{_SELECT}"
+    return f"is text, not a number; {f'pass {fits}' if fits else 'correct it'}"

@@ -74,7 +74,7 @@ def refuse(source: Source, table: Draft, kind: Kind, chosen: bool) -> None:
         taken = set(table.names)
         for name, column in zip(source.names, source.columns, strict=True):
             if name not in taken:
-                _refuse_backwards(table, name, column)
+                _refuse_backwards(name, column)
 
 
 def _refuse_time(table: Draft, number: int, name: str) -> None:
@@ -165,27 +165,19 @@ def refuse_levels(table: Draft, kind: Kind, costs: bool) -> None:
         )
 
 
-def _refuse_backwards(table: Draft, name: str, column: Any) -> None:
+def _refuse_backwards(name: str, column: Any) -> None:
     """Raise if a column that was not read holds dates that are not in order."""
     cells = dates_of.some_of(column)
-    if all(is_number(cell) for cell in cells):
+    if all(map(is_number, cells)):
         readings = [cells] if time_of(np.array(cells, float)) else []
     else:  # in any format that fits all of them
         by_form = ([dates_of.as_datetime(cell, form) for cell in cells] for form in (None, *dates_of.FORMS))
         readings = [[moment[0] for moment in read if moment] for read in by_form if None not in read]
-    steps = [np.sign(np.diff(np.array(read)).astype(float)) for read in readings]
-    orders = [(int(order.min()), int(order.max())) for order in steps if len(order) > 1 and order.any()]
-    form = dates_of.remedy(column) or "date_format=, or write dates as 2020-01-31,"
-    if any(least >= 0 for least, _ in orders):
-        table.notes.append(
-            f"dates in column {name!r} were not read; rows are assumed to be in order. Pass date={name!r} with {form} "
-            "to check this"
-        )
-    elif orders:
-        how = "the newest come first" if any(most <= 0 for _, most in orders) else "they are not in order"
+    if readings and all((np.diff(np.array(read)).astype(float) < 0).any() for read in readings):
+        form = dates_of.remedy(column) or "date_format=, or write dates as 2020-01-31,"
         raise InvalidInputError(
-            f"the dates in column {name!r} were not read, and {how}: returns would run backwards; pass date={name!r}"
-            f" with {form} and unsorted='sort'"
+            f"the dates in column {name!r} were not read, and they are not in order: returns would run backwards; pass "
+            f"date={name!r} with {form} and unsorted='sort'"
         )
 
 
@@ -337,13 +329,9 @@ def _still(table: Draft) -> list[str]:
         if length < _STILL or rows * ((zeros - length) / max(rows - length, 1)) ** length > _UNLIKELY:
             continue
         first, last = table.where(int(own[begin])), table.where(int(own[end - 1]))
-        if end == rows:
-            which = f"its last {length:,} rows, since {first}"
-        else:
-            which = f"its first {length:,} rows, until {last}" if begin == 0 else f"{length:,} rows, {first} to {last}"
         remarks.append(
-            f"column {name!r} does not change in {which}: was it traded then? Shorten the table, or "
-            "leave the column out with columns="
+            f"column {name!r} does not change in {length:,} rows, {first} to {last}: was it traded then? Shorten the "
+            "table, or leave the column out with columns="
         )
     return remarks[:3] + ([f"{len(remarks) - 3} more columns do not change for many rows"] if len(remarks) > 3 else [])
 

@@ -10,7 +10,6 @@ import csv
 import io
 import os
 import re
-import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from .._support.validation import whole
 from ..errors import InvalidInputError, SharpeBanditsError, listed, require, shown, unknown
 
 #: Text that stands for a missing value in a CSV file.
@@ -45,22 +43,6 @@ class Layout:
     skip_rows: int = 0
     sheet: str | None = None
     field: str | None = None
-    pivot: Sequence[str] | None = None
-
-    def __post_init__(self) -> None:
-        sign = self.separator
-        if not (isinstance(sign, str) and len(sign) == 1 and sign.isascii() and sign not in '\r\n"\0'):
-            raise InvalidInputError(f"separator must be a single character, such as ';', got {shown(sign)}")
-        try:
-            "".encode(self.encoding)
-        except (LookupError, TypeError, ValueError):
-            raise InvalidInputError(
-                f"there is no encoding {shown(self.encoding)}; common ones are 'latin-1', 'cp1252' and 'utf-16'"
-            ) from None
-        whole("skip_rows", self.skip_rows, 0)
-        pair = self.pivot
-        if pair is not None and not (isinstance(pair, (list, tuple)) and list(map(type, pair)) == [str, str]):
-            raise InvalidInputError(f"pivot must be two columns, as in ('ticker', 'close'), got {shown(pair)}")
 
 
 @dataclass(frozen=True)
@@ -87,14 +69,13 @@ def find(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
     except SharpeBanditsError:
         raise
     except Exception as error:  # from another library, or from a user-defined object
-        raise InvalidInputError(f"the table cannot be read ({type(error).__name__}: {brief(error)})") from error
-    return _without_leftovers(table)
+        what = shown(str(source)) if isinstance(source, (str, os.PathLike)) else "the table"
+        raise InvalidInputError(f"{what} cannot be read ({type(error).__name__}: {_brief(error)})") from error
+    return table if table.skipped is None else _without_leftovers(table)
 
 
 def _without_leftovers(source: Source) -> Source:
     """Without columns of a file that have no name: empty ones, and a first one that counts the rows (pandas' index)."""
-    if source.skipped is None:
-        return source
     places = []
     for k, (name, column) in enumerate(zip(source.names, source.columns, strict=True)):
         first = [str(cell) for cell in column[:50]]
@@ -127,7 +108,7 @@ def _source_of(source: Any, names: Sequence[str] | None, layout: Layout) -> Sour
     )
 
 
-def brief(error: Exception) -> str:
+def _brief(error: Exception) -> str:
     text = " ".join(str(error).split())
     return text if len(text) <= 200 else f"{text[:200]}…"
 
@@ -146,7 +127,7 @@ def _array(source: Any, names: Sequence[str] | None) -> Source:
     try:
         values = np.ma.asarray(source) if np.ma.isMaskedArray(source) else np.asarray(source)
     except ValueError as error:
-        raise InvalidInputError(f"the rows of an array must have the same length ({brief(error)})") from None
+        raise InvalidInputError(f"the rows of an array must have the same length ({_brief(error)})") from None
     if values.ndim != 2:
         raise InvalidInputError(f"an array must have rows and columns, got shape {values.shape}")
     if names is None or isinstance(names, str) or len(names) != values.shape[1]:
@@ -248,18 +229,11 @@ def _pandas_column(column: Any) -> np.ndarray:
 
 
 def _file(path: Path, layout: Layout) -> Source:
-    try:
-        kind = path.stat().st_mode
-        if stat.S_ISDIR(kind):
-            raise InvalidInputError(f"{str(path)!r} is a folder; name a CSV, Parquet or spreadsheet file")
-        if not stat.S_ISREG(kind):  # a device or a pipe may never end
-            raise InvalidInputError(f"{str(path)!r} is not an ordinary file; save its content to one")
-        with path.open("rb") as file:
-            start = file.read(4)
-    except (FileNotFoundError, NotADirectoryError):
-        raise InvalidInputError(f"there is no file {shown(str(path))}") from None
-    except OSError as error:
-        raise InvalidInputError(f"{shown(str(path))} cannot be read ({error.strerror or error})") from None
+    if not path.is_file():  # a device or a pipe may never end
+        what = "is not an ordinary file; name a CSV, Parquet or spreadsheet file" if path.exists() else "does not exist"
+        raise InvalidInputError(f"the file {shown(str(path))} {what}")
+    with path.open("rb") as file:
+        start = file.read(4)
     if not start:
         raise InvalidInputError(f"{str(path)!r} is empty")
     if start == b"PAR1" or path.suffix.lower() in _PARQUET:
@@ -299,22 +273,16 @@ def _by_field(source: Source, field: str | None) -> Source:
 def _spreadsheet(path: Path, layout: Layout) -> Source:
     """A sheet, with the types of its cells."""
     require("python_calamine", "reading a spreadsheet", "data")
-    from python_calamine import CalamineError, CalamineWorkbook
+    from python_calamine import CalamineWorkbook
 
-    try:
-        book = CalamineWorkbook.from_path(str(path))
-        sheets = book.sheet_names
-        if layout.sheet is None and len(sheets) > 1:
-            raise InvalidInputError(
-                f"{str(path)!r} has {len(sheets)} sheets: {listed(sheets)}; pass sheet={sheets[0]!r}"
-            )
-        if layout.sheet is not None and layout.sheet not in sheets:
-            raise unknown("sheet", layout.sheet, sheets)
-        lines = book.get_sheet_by_name(layout.sheet or sheets[0]).to_python(skip_empty_area=False)
-    except (CalamineError, OSError) as error:
-        raise InvalidInputError(f"{str(path)!r} is not a spreadsheet, or is damaged ({brief(error)})") from None
-    cells = [[None if cell == "" else cell for cell in line] for line in lines]
-    cells = cells[layout.skip_rows :]
+    book = CalamineWorkbook.from_path(str(path))
+    sheets = book.sheet_names
+    if layout.sheet is None and len(sheets) > 1:
+        raise InvalidInputError(f"{str(path)!r} has {len(sheets)} sheets: {listed(sheets)}; pass sheet={sheets[0]!r}")
+    if layout.sheet is not None and layout.sheet not in sheets:
+        raise unknown("sheet", layout.sheet, sheets)
+    lines = book.get_sheet_by_name(layout.sheet or sheets[0]).to_python(skip_empty_area=False)
+    cells = [[None if cell == "" else cell for cell in line] for line in lines[layout.skip_rows :]]
     while cells and not any(cell is not None for cell in cells[-1]):
         cells.pop()
     if not cells:
@@ -328,13 +296,9 @@ def _spreadsheet(path: Path, layout: Layout) -> Source:
 
 
 def _parquet(path: Path, field: str | None) -> Source:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        table = pq.read_table(path)
-    except (pa.ArrowException, OSError, MemoryError) as error:
-        raise InvalidInputError(f"{str(path)!r} is not a Parquet file, or is damaged ({brief(error)})") from None
+    table = pq.read_table(path)
     if any(name.startswith("('") for name in table.column_names):  # two levels of names, as pandas stores them
         require("pandas", "a table with two levels of names")
         return _pandas(table.to_pandas(), field)
@@ -405,10 +369,10 @@ def _records(path: Path, layout: Layout) -> list[tuple[int, list[str]]]:
     """Records of a CSV file, each with the number of its first line; those of empty lines are empty."""
     import pyarrow as pa
 
-    try:
-        content = pa.input_stream(str(path)).read()
-    except OSError as error:  # from a compressed file
-        raise InvalidInputError(f"{str(path)!r} is damaged, or not compressed as its name says ({error})") from None
+    sign = layout.separator
+    if not isinstance(sign, str) or len(sign) != 1 or sign in '\r\n"\0':
+        raise InvalidInputError(f"separator must be a single character, such as ';', got {shown(sign)}")
+    content = pa.input_stream(str(path)).read()  # decompressed
     marked = codecs.lookup(layout.encoding).name == "utf-8"  # a byte order mark is not part of the first name
     try:
         file = io.StringIO(content.decode("utf-8-sig" if marked else layout.encoding), newline="")
@@ -421,7 +385,7 @@ def _records(path: Path, layout: Layout) -> list[tuple[int, list[str]]]:
         ) from None
     for _ in range(layout.skip_rows):
         file.readline()
-    reader, line, records = csv.reader(file, delimiter=layout.separator), 1 + layout.skip_rows, []
+    reader, line, records = csv.reader(file, delimiter=sign), 1 + layout.skip_rows, []
     try:
         for cells in reader:
             records.append((line, cells))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from .._support.validation import check_keywords, one_of, positive
+from .._support.validation import check_keywords, one_of, positive, whole
 from ..errors import InvalidInputError, listed, shown, unknown
 from ..policies.base import Direction
 from . import cleaning, notation, plausibility, sources
 from . import dates as dates_of
-from .cleaning import Constant, Duplicates, Kind, Missing, TimeZones, Unsorted
+from .cleaning import Constant, Duplicates, Kind, Missing, Unsorted
 from .draft import Draft, counted, drafted
 from .statistics import LARGEST_RATE, per_period, risk_free_rate
 
@@ -64,10 +64,8 @@ class Returns:
         series that is subtracted from returns before they are evaluated, if any
     direction : Direction, optional
         "min" if the source held costs: values are minus the costs
-    zone : str | None, optional
-        time zone that dates with a time of day were converted from
     days : numpy.ndarray | None, optional
-        dates in that zone, whose weeks and months count
+        dates in their own time zone, whose weeks and months count
 
     Examples
     --------
@@ -87,7 +85,6 @@ class Returns:
     remarks: tuple[str, ...] = ()
     hurdle: Hurdle | None = None
     direction: Direction = "max"
-    zone: str | None = None
     days: np.ndarray | None = None
 
     @property
@@ -187,7 +184,6 @@ def read_returns(
     missing: Missing = "error",
     duplicates: Duplicates = "error",
     unsorted: Unsorted = "error",
-    timezones: TimeZones = "error",
     constant: Constant = "error",
     separator: str = ",",
     encoding: str = "utf-8",
@@ -235,9 +231,6 @@ def read_returns(
         rows with the same date: "error", or keep the "first" or the "last"
     unsorted : Unsorted, optional
         "error", or "sort" by date
-    timezones : TimeZones, optional
-        dates in several time zones, or some with and some without one: "error", or convert all to "utc" (those without
-        one are assumed to be in UTC already)
     constant : Constant, optional
         columns that do not vary, and have no Sharpe ratio: "error" or "drop"
     separator, encoding : str, optional
@@ -277,8 +270,8 @@ def read_returns(
     """
     for name, value, choices in (
         ("kind", kind, Kind), ("direction", direction, Direction), ("missing", missing, Missing),
-        ("duplicates", duplicates, Duplicates), ("unsorted", unsorted, Unsorted), ("timezones", timezones, TimeZones),
-        ("constant", constant, Constant), ("risk_free_quote", risk_free_quote, Quote),
+        ("duplicates", duplicates, Duplicates), ("unsorted", unsorted, Unsorted), ("constant", constant, Constant),
+        ("risk_free_quote", risk_free_quote, Quote),
     ):  # fmt: skip
         one_of(name, value, get_args(choices))
     periods_per_year = positive("periods_per_year", periods_per_year, "252 for trading days, 12 for months")
@@ -297,28 +290,29 @@ def read_returns(
         raise InvalidInputError(f"capital={capital!r} is for kind='pnl', profits and losses in money; leave it out")
     if columns is not None and (isinstance(columns, str) or not isinstance(columns, Iterable)):
         raise InvalidInputError(f"columns must be a list of names, got {shown(columns)}; pass [{shown(columns)}]")
-
-    dates_of.check_form(date_format)
     if risk_free_series is not None and benchmark is not None:
         raise InvalidInputError("give risk_free_series= or benchmark=, not both")
+    dates_of.check_form(date_format)
     style = notation.Notation(decimal, thousands, currency, scale == 0.01)
-    layout = sources.Layout(separator, encoding, skip_rows, sheet, field, pivot)
+    layout = sources.Layout(separator, encoding, whole("skip_rows", skip_rows, 0), sheet, field)
+
     table = sources.find(source, names, layout)
     if isinstance(date, (list, tuple)):
         table = dates_of.joined(table, date) if len(date) != 1 else table
         date = date[0]
     dated: Any = date
-    dated_at = dates_of.column_of(table, dated, date_format)
-    table = _pivoted(table, layout, dated_at, duplicates)
-    if layout.pivot is not None and dated_at is None and missing == "error":
-        missing = "keep"  # every row is an observation of one column
+    if pivot is not None:
+        at = dates_of.column_of(table, dated, date_format)
+        table = _pivoted(table, pivot, at, duplicates)
+        if at is None and missing == "error":
+            missing = "keep"  # every row is an observation of one column
     against = benchmark if risk_free_series is None else risk_free_series
     hurdle_column = against if isinstance(against, str) and against in table.names else None
     if isinstance(against, str) and hurdle_column is None and not Path(against).exists():
         raise unknown("column or file", against, table.names)
     draft = drafted(table, dated, date_format, None if columns is None else list(columns), style, hurdle_column)
     plausibility.refuse(table, draft, kind, columns is not None)
-    cleaning.settle_dates(draft, missing, timezones, unsorted, duplicates)
+    cleaning.settle_dates(draft, missing, unsorted, duplicates)
     cleaning.close_gaps(draft, missing, kind)
     doubts = plausibility.like_relatives(draft) if kind == "prices" else []
     plausibility.refuse_levels(draft, kind, costs)
@@ -326,21 +320,19 @@ def read_returns(
         draft.values = 0.0 - draft.values
         draft.notes.append("took the numbers as costs")
     cleaning.convert(draft, scale, kind, capital, costs)
-    cleaning.check_enough(draft, kind)
+    cleaning.check_enough(draft)
     cleaning.check_variation(draft, constant)
     remarks = (*plausibility.remarks(draft, kind, periods_per_year, scale, costs), *doubts)
     hurdle = None
     if against is not None:
         if hurdle_column:
             series = drafted(table, dated, date_format, [hurdle_column], style)
-        elif all(isinstance(file, (str, Path)) for file in (source, against)) and (
-            Path(source).suffix.lower() == Path(against).suffix.lower()
-        ):  # files of the same type are read in the same way
-            other = sources.find(against, None, replace(layout, pivot=None))
+        elif _of_same_type(source, against):
+            other = sources.find(against, None, layout)
             series = drafted(other, dated if dated in other.names else None, date_format, None, style)
         else:
             series = drafted(sources.find(against, None, sources.Layout()), None, None, None, notation.Notation())
-        cleaning.settle_dates(series, "drop", timezones, "sort", duplicates)
+        cleaning.settle_dates(series, "drop", "sort", duplicates)
         if len(series.names) != 1:
             raise InvalidInputError(
                 f"a benchmark or series of rates must be one column, got {listed(series.names)}; pass one of them"
@@ -353,27 +345,29 @@ def read_returns(
             cleaning.convert(series, scale, kind, capital, costs)
         hurdle = _hurdle(draft, series, risk_free_series is None, bool(hurdle_column), missing)
     draft.values.flags.writeable = False
-    notes = tuple(draft.notes)
     return Returns(
-        tuple(draft.names), draft.values, draft.dates, float(periods_per_year), kind, notes, remarks, hurdle, direction,
-        draft.zone, draft.clocks if draft.zone else draft.dates,
+        tuple(draft.names), draft.values, draft.dates, float(periods_per_year), kind, tuple(draft.notes), remarks,
+        hurdle, direction, draft.clocks,
     )  # fmt: skip
+
+
+def _of_same_type(source: Any, other: Any) -> bool:
+    """Whether both are files of one type, which are read with the same options."""
+    files = [Path(file).suffix.lower() for file in (source, other) if isinstance(file, (str, Path))]
+    return len(files) == 2 and files[0] == files[1]
 
 
 def table_of(source: Any, reading: dict[str, Any]) -> Returns:
     """The given returns, or those that :func:`read_returns` reads from another table with these options."""
     if isinstance(source, Returns):
         if reading:
-            raise InvalidInputError(
-                f"{', '.join(reading)} {'is' if len(reading) == 1 else 'are'} for reading a table, but these returns "
-                "have been read already; pass options to read_returns"
-            )
+            raise InvalidInputError(f"these returns have been read already; pass {', '.join(reading)} to read_returns")
         return source
     lacking = [name for name in ("kind", "periods_per_year") if name not in reading]
     if lacking:
         raise InvalidInputError(
-            f"returns must come from read_returns, got {type(source).__name__}; or pass {' and '.join(lacking)} with "
-            "the table, as in rank(frame, kind='returns', periods_per_year=252)"
+            f"pass {' and '.join(lacking)} with the table, as in rank(frame, kind='returns', periods_per_year=252), or "
+            f"returns from read_returns; got {type(source).__name__}"
         )
     return read_returns(source, **reading)
 
@@ -407,16 +401,14 @@ def _hurdle(draft: Draft, series: Draft, benchmark: bool, same_table: bool, miss
     exact = (at >= 0) & (keys[np.maximum(at, 0)] == rows) if len(keys) else np.zeros(len(rows), bool)
     if not exact.all():
         lacking = counted(int((~exact).sum()), "row")
-        fill = missing == "fill" and not benchmark and bool((at >= 0).all())
-        if not fill:
-            first = int(np.argmin(exact))
+        if missing != "fill" or benchmark or (at < 0).any():
             remedy = "" if benchmark else "pass missing='fill' to use the last known rate, or "
-            if len(keys) and not same_table and not exact.any():
-                others = " and ".join(dates_of.in_words(dates[0]) for dates in (rows, keys))
-                remedy = f"no date is in both (the first are {others}): write them alike, {remedy or 'or '}"
+            if not exact.any() and len(keys) and not same_table:
+                days = " and ".join(dates_of.in_words(dates[0]) for dates in (rows, keys))
+                remedy += f"write dates alike (the first are {days}), or "
             raise InvalidInputError(
-                f"the {what} {series.names[0]!r} has no value for {draft.where(first)} ({lacking} without one); "
-                f"{remedy}shorten the table"
+                f"the {what} {series.names[0]!r} has no value for {draft.where(int(np.argmin(exact)))} ({lacking} "
+                f"without one); {remedy}shorten the table"
             )
         draft.notes.append(f"{lacking} without a rate of {series.names[0]!r} use the last known one")
     return Hurdle(series.names[0], what, values[at])
@@ -435,32 +427,30 @@ def _refuse_unread_dates(source: sources.Source, pivot: Sequence[str]) -> None:
             raise InvalidInputError(f"column {name!r} seems to hold dates; pass date={name!r}{form}")
 
 
-def _pivoted(
-    source: sources.Source, layout: sources.Layout, dated: int | None, duplicates: Duplicates
-) -> sources.Source:
-    """The table with a row per date and a column per asset; unchanged if ``layout.pivot`` is None.
+def _pivoted(source: sources.Source, pivot: Any, dated: int | None, duplicates: Duplicates) -> sources.Source:
+    """The table with a row per date and a column per asset, from its columns of assets and of numbers.
 
     Without dates, rows stay as they are, with a value in one column each.
     """
-    if layout.pivot is None:
-        return source
-    for name in layout.pivot:
+    if not isinstance(pivot, (list, tuple)) or len(pivot) != 2:
+        raise InvalidInputError(f"pivot must be two columns, as in ('ticker', 'close'), got {shown(pivot)}")
+    for name in pivot:
         if name not in source.names:
             raise unknown("column", name, source.names)
     if dated is None:
-        _refuse_unread_dates(source, layout.pivot)
-    assets, numbers = (source.columns[source.names.index(name)] for name in layout.pivot)
+        _refuse_unread_dates(source, pivot)
+    assets, numbers = (source.columns[source.names.index(name)] for name in pivot)
     begins: dict[Any, int] = {}  # the first row of each date
     cells: dict[tuple[str, Any], int] = {}
     dates = np.arange(len(assets)) if dated is None else source.columns[dated]
     for at, (date, asset) in enumerate(zip(dates, assets, strict=True)):
         if dates_of.absent(asset):
-            raise InvalidInputError(f"column {layout.pivot[0]!r}, {source.place(at)} has no asset name; correct it")
+            raise InvalidInputError(f"column {pivot[0]!r}, {source.place(at)} has no asset name; correct it")
         begins.setdefault(date, at)
         before = cells.setdefault((str(asset), date), at)
         if before != at and duplicates == "error":
             raise InvalidInputError(
-                f"{source.place(before)} and {source.place(at)} have the same date and {layout.pivot[0]}, "
+                f"{source.place(before)} and {source.place(at)} have the same date and {pivot[0]}, "
                 f"{str(asset)!r}; pass duplicates='first' or duplicates='last'"
             )
         if duplicates == "last":
