@@ -6,30 +6,26 @@ Each library in an environment of its own, one after the other, three times; the
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from .machine import description
-from .peers import Peer, PeerFailed, environment, reason
+from .peers import Peer, PeerFailed, environment, run
 
 HERE = Path(__file__).parent
 SCRIPT = HERE / "adapters" / "ask_tell.py"
-#: What is measured, where it is installed from ("" for this library), rounds, and what it chooses by.
+#: What is measured, its name in the adapter, its package ("" for this library), rounds, and what it chooses by.
 MEASURED = (
-    ("sharpe-bandits, agent", "", 5_000, "UCB1"),
-    (
-        "sharpe-bandits, campaign on SQLite",
-        "",
-        300,
-        "UCB1; every decision and reward durable before it is acknowledged",
-    ),
-    ("river", "river", 20_000, "UCB"),
-    ("mabwiser", "mabwiser", 2_000, "UCB1"),
-    ("coba", "coba", 5_000, "UCB1-tuned"),
-    ("optuna, in memory", "optuna", 200, "TPE over one categorical parameter"),
-    ("optuna on SQLite", "optuna", 30, "the same, every trial durable"),
-)
+    ("sharpe-bandits, agent", "agent", "", 5_000, "UCB1"),
+    ("sharpe-bandits, campaign on SQLite", "sharpe-bandits", "", 300,
+     "UCB1; every decision and reward durable before it is acknowledged"),
+    ("river", "river", "river", 20_000, "UCB"),
+    ("mabwiser", "mabwiser", "mabwiser", 2_000, "UCB1"),
+    ("coba", "coba", "coba", 5_000, "UCB1-tuned"),
+    ("optuna, in memory", "optuna-memory", "optuna", 200, "TPE over one categorical parameter"),
+    ("optuna on SQLite", "optuna-tpe", "optuna", 30, "the same, every trial durable"),
+)  # fmt: skip
 
 
 def _digits(x: float) -> str:
@@ -40,19 +36,15 @@ def _digits(x: float) -> str:
 def main() -> None:
     """Measure all, write the page and print it."""
     rows = []
-    for name, package, rounds, rule in MEASURED:
+    for name, way, package, rounds, rule in MEASURED:
         try:
             python = environment(Peer(package, package, "")) if package else Path(sys.executable)
-            done = subprocess.run(
-                [str(python), str(SCRIPT), name, str(rounds)], capture_output=True, text=True, timeout=600
-            )
-            if done.returncode:
-                raise PeerFailed(reason(done.stderr))
-            found = json.loads(done.stdout.splitlines()[-1])
-            rows.append(
-                f"| {name} | {found['version'].partition('+')[0]} | {rule} | {_digits(found['microseconds'])} |"
-            )
-        except (PeerFailed, subprocess.TimeoutExpired) as error:
+            with tempfile.TemporaryDirectory() as folder:
+                command = [python, SCRIPT, way, Path(folder) / "store", "time", rounds]
+                cost = json.loads(run(command, 600, "run"))
+            version = cost["version"].partition("+")[0]
+            rows.append(f"| {name} | {version} | {rule} | {_digits(cost['microseconds'])} |")
+        except PeerFailed as error:
             rows.append(f"| {name} | | {rule} | {error} |")
         print(rows[-1], flush=True)
     page = [

@@ -1,10 +1,9 @@
 """Durable ask and tell, and what is left after ``kill -9``: ``python -m benchmarks.durable``.
 
-Each way runs in processes of its own (see ``adapters/durable_ask_tell.py``), other libraries in environments that are
-made on first use. Printed for each: ask + tell in units of two
-bare commits, measured in turn in one process; how many of the acknowledgements before ``kill -9`` at random moments are
-not there afterwards; and how many are lost when two processes use it at once. Then a plain FastAPI service, with a commit
-per request, beside ours under the load of 64 clients.
+Each way runs in processes of its own (see ``adapters/ask_tell.py``), other libraries in environments that are made on
+first use. Printed for each: ask + tell in units of two bare commits, measured in turn in one process; how many of the
+acknowledgements before ``kill -9`` at random moments are not there afterwards; and how many are lost when two processes
+use it at once.
 """
 
 from __future__ import annotations
@@ -13,18 +12,15 @@ import argparse
 import json
 import random
 import select
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from torture.service import Server, drive, fresh
+from .ask_tell import SCRIPT
+from .peers import Peer, PeerFailed, environment, run
 
-from .peers import Peer, PeerFailed, environment
-
-ADAPTER = Path(__file__).parent / "adapters" / "durable_ask_tell.py"
 #: Seconds after which a process that has said nothing is called stuck.
 STUCK = 60
 _OPTUNA = Peer("optuna", "optuna", "")
@@ -33,18 +29,10 @@ WAYS: dict[str, Peer | None] = {
     "bare": None,
     "sharpe-bandits": None,
     "optuna": _OPTUNA,
-    "mabwiser": Peer("mabwiser", "mabwiser", ""),
+    "mabwiser-pickle": Peer("mabwiser", "mabwiser", ""),
     "vizier": Peer("vizier", "google-vizier[jax]", "", beside=("jax<0.6", "jaxlib<0.6")),
     "optuna-journal": _OPTUNA,
 }
-
-
-def run(python: str, which: str, path: Path, *rest: object) -> str:
-    """What a child prints; raises RuntimeError with the last line if it fails."""
-    done = subprocess.run([python, ADAPTER, which, path, *map(str, rest)], capture_output=True, text=True, timeout=180)
-    if done.returncode:
-        raise RuntimeError((done.stderr.strip().splitlines() or ["?"])[-1][:200])
-    return done.stdout.splitlines()[-1]
 
 
 def killed(python: str, which: str, path: Path, kills: int, processes: int) -> tuple[int, int]:
@@ -52,7 +40,7 @@ def killed(python: str, which: str, path: Path, kills: int, processes: int) -> t
     acknowledged: dict[str, float | None] = {}
     count = 0
     for _ in range(kills):
-        command = [python, str(ADAPTER), which, str(path), "run"]
+        command = [python, str(SCRIPT), which, str(path), "run"]
         children = [
             subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
             for _ in range(processes)
@@ -64,7 +52,7 @@ def killed(python: str, which: str, path: Path, kills: int, processes: int) -> t
             if not child.first:  # type: ignore[attr-defined]
                 for one in children:
                     one.kill()
-                raise RuntimeError(f"says nothing for {STUCK} seconds" if not ready else "its process ends by itself")
+                raise PeerFailed(f"says nothing for {STUCK} seconds" if not ready else "its process ends by itself")
         time.sleep(random.uniform(0.2, 0.8))
         for child in children:
             child.kill()
@@ -79,8 +67,8 @@ def killed(python: str, which: str, path: Path, kills: int, processes: int) -> t
                 count += 1
                 acknowledged[words[1]] = float(words[2]) if words[0] == "T" else acknowledged.get(words[1])
     try:
-        there = json.loads(run(python, which, path, "check"))
-    except RuntimeError:  # it cannot be opened any more
+        there = json.loads(run([python, SCRIPT, which, path, "check"], 180, "open it again"))
+    except PeerFailed:  # it cannot be opened any more
         return count, count
     lost = sum(
         number not in there or (reward is not None and there[number] != reward)
@@ -95,34 +83,9 @@ def _distinct(acknowledged: dict[str, float | None], count: int) -> int:
     return min(different, count)
 
 
-def services(seconds: float, python: str) -> None:
-    """Our service and a plain one, 64 clients each."""
-    with tempfile.TemporaryDirectory() as folder:
-        server = Server(fresh(folder, "ours.db"))
-        drive(server.port, 64, 1.0, name="warm")
-        ours = len(drive(server.port, 64, seconds).latencies) / seconds
-        server.stop()
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        child = subprocess.Popen([python, ADAPTER, "bare", Path(folder) / "plain.db", "serve", str(port)])
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        drive(port, 64, 1.0, name="warm")
-        plain = len(drive(port, 64, seconds).latencies) / seconds
-        child.kill()
-        child.wait()
-    print(
-        f"\n64 clients, operations a second: ours {ours:,.0f}, a plain FastAPI service {plain:,.0f}: {ours / plain:.1f} times"
-    )
-
-
-def _ratio(text: str) -> str:
-    pair, bare = json.loads(text)
+def in_bare_commits(python: str, which: str, path: Path, pairs: int) -> str:
+    """What an ask and a tell cost, in pairs of bare commits."""
+    pair, bare = json.loads(run([python, SCRIPT, which, path, "ratio", pairs], 180, "run"))
     return f"{pair / bare:.2f}"
 
 
@@ -132,7 +95,6 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", choices=WAYS, default=list(WAYS), help="some of the ways")
     parser.add_argument("--pairs", type=int, default=110)
     parser.add_argument("--kills", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=5.0)
     options = parser.parse_args()
     print(
         "| | ask + tell, in pairs of bare commits | killed: acknowledged, lost | two at once: acknowledged, lost |\n|---|---|---|---|"
@@ -147,16 +109,15 @@ def main() -> int:
             path = Path(folder)
             cells = []
             for measure in (
-                lambda: _ratio(run(python, which, path / "time", "time", options.pairs)),  # noqa: B023
+                lambda: in_bare_commits(python, which, path / "time", options.pairs),  # noqa: B023
                 lambda: "{:,}, {}".format(*killed(python, which, path / "killed", options.kills, 1)),  # noqa: B023
                 lambda: "{:,}, {}".format(*killed(python, which, path / "both", 3, 2)),  # noqa: B023
             ):
                 try:
                     cells.append(measure())
-                except (RuntimeError, subprocess.TimeoutExpired) as error:
+                except PeerFailed as error:
                     cells.append(str(error))
             print(f"| {which} | {' | '.join(cells)} |", flush=True)
-    services(options.seconds, sys.executable)
     return 0
 
 

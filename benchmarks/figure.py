@@ -12,23 +12,20 @@ from .report import number
 BLUE, ORANGE, GREY, GREEN = "#0072B2", "#D55E00", "#7F7F7F", "#009E73"
 
 
-def draw(found: dict[str, Any], folder: Path) -> list[Path]:
-    """Write results.png and results.svg."""
+def draw(found: dict[str, Any], folder: Path) -> None:
+    """Write results.png."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    style = {"font.size": 10, "svg.hashsalt": "sharpe-bandits", "axes.spines.top": False, "axes.spines.right": False}
+    style = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}
     with plt.rc_context(style):
         figure, (bars, lines) = plt.subplots(1, 2, figsize=(11.5, 4.6), width_ratios=(1.25, 1.0), layout="constrained")
         _bars(bars, found["ucb1"])
         _lines(lines, found)
-        paths = [folder / "results.png", folder / "results.svg"]
-        figure.savefig(paths[0], dpi=160)
-        figure.savefig(paths[1], metadata={"Date": None})
+        figure.savefig(folder / "results.png", dpi=160)
         plt.close(figure)
-    return paths
 
 
 def _bars(axes: Any, work: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 import sharpe_bandits as sb
 from sharpe_bandits.results.metrics import sample_mean
 
-from . import generator_loop, machine, peers, plain, settings, vectorised
+from . import by_hand, machine, peers, settings
 from .c_loop import CLoop
 from .settings import Sizes
 from .timing import Contender, Timing, take_turns
@@ -88,14 +88,14 @@ def plain_ucb1(sizes: Sizes, loop: CLoop, with_peers: bool, say: Say) -> dict[st
             NUMPY,
             n * slow,
             lambda: pulls[NUMPY].extend(
-                vectorised.ucb1(settings.PROBABILITIES, n, slow, np.random.default_rng(next(seed)))
+                by_hand.ucb1_vectorised(settings.PROBABILITIES, n, slow, np.random.default_rng(next(seed)))
             ),
         ),
         Contender(
             PYTHON,
             n * slowest,
             lambda: pulls[PYTHON].extend(
-                plain.ucb1(settings.PROBABILITIES.tolist(), n, random.Random(next(seed))) for _ in range(slowest)
+                by_hand.ucb1(settings.PROBABILITIES.tolist(), n, random.Random(next(seed))) for _ in range(slowest)
             ),
         ),
     ]
@@ -237,7 +237,7 @@ def thompson(sizes: Sizes) -> dict[str, Any]:
         Contender(
             GENERATOR,
             n * some,
-            lambda: seen.extend(generator_loop.modified_mvts(low, high, 1.0, n, some, generator)),
+            lambda: seen.extend(by_hand.modified_mvts(low, high, 1.0, n, some, generator)),
         ),
     ]
     table = rows(take_turns(engines, sizes.repetitions))
@@ -294,7 +294,7 @@ def exponent(x: list[float], y: list[float]) -> float:
 
 
 def growth(sizes: Sizes) -> dict[str, Any]:
-    """(f) How cost grows with arms, rounds, runs and workers."""
+    """(f) How cost grows with arms and workers."""
     n = sizes.horizon
     repetitions = max(2, sizes.repetitions // 2)
     by_arms = {}
@@ -315,12 +315,6 @@ def growth(sizes: Sizes) -> dict[str, Any]:
         by_arms[name] = {"ns": cost, "exponent": exponent([float(k) for k in sizes.growth_arms], cost)}
     ten = settings.uniform_arms(10)
     policy = sb.UCBRSSR(L=settings.L)
-    engines = [contender(policy, ten, h, sizes.runs(sizes.fast, h), str(h)) for h in sizes.growth_horizons]
-    timings = take_turns(engines, repetitions)
-    by_horizon = [timings[str(h)].median for h in sizes.growth_horizons]
-    engines = [contender(policy, ten, n, r, str(r)) for r in sizes.growth_runs]
-    timings = take_turns(engines, repetitions)
-    by_runs = [timings[str(r)].median for r in sizes.growth_runs]
     cores = machine.cores()
     mvts = sb.policies.ModifiedMVTS(L=1.0)
     runs, mvts_runs = sizes.runs(8 * sizes.fast), sizes.runs(4 * sizes.middling)
@@ -330,10 +324,6 @@ def growth(sizes: Sizes) -> dict[str, Any]:
     return {
         "arms": list(sizes.growth_arms),
         "by arms": by_arms,
-        "horizons": list(sizes.growth_horizons),
-        "by horizon": {"ns": by_horizon, "exponent": exponent([float(h) for h in sizes.growth_horizons], by_horizon)},
-        "runs": list(sizes.growth_runs),
-        "by runs": {"ns": by_runs, "exponent": exponent([float(r) for r in sizes.growth_runs], by_runs)},
         "workers": {w: timings["1"].over(timings[w]) for w in timings},
         "workers, Modified-MVTS": {w: thompson["1"].over(thompson[w]) for w in thompson},
     }
@@ -392,39 +382,6 @@ def starting(sizes: Sizes) -> dict[str, Any]:
     return seconds
 
 
-def twin(sizes: Sizes) -> list[dict[str, Any]]:
-    """Regret of UCB-RSSR and probability of error of SHSR beside a plain-Python twin with random numbers of its own."""
-    low, high = settings.ends(3)
-    bandit, n = settings.uniform_arms(3), min(1000, sizes.horizon)
-    rng = random.Random(20)
-    policy = sb.UCBRSSR(L=settings.L)
-    gaps = sb.RSSR(settings.L).gaps(
-        sb.objectives.Statistics(mean=settings.MEANS[None, :3], variance=settings.VARIANCES[None, :3])
-    )[0]
-    theirs = [plain.ucb_rssr(low.tolist(), high.tolist(), settings.L, n, rng) for _ in range(sizes.twin_runs)]
-    mine = ours(policy, bandit, n, sizes.many_runs, machine.cores())[policy.name]
-    found = [_beside("regret of UCB-RSSR, 3 arms", n, mine.final @ gaps, np.array(theirs) @ gaps)]
-    low, high = settings.ends(8)
-    bandit, n = settings.uniform_arms(8), 600
-    best = int(
-        np.argmin(
-            sb.RSSR(settings.L).gaps(
-                sb.objectives.Statistics(mean=settings.MEANS[None, :8], variance=settings.VARIANCES[None, :8])
-            )[0]
-        )
-    )
-    finder = sb.SHSR(L=settings.L)
-    wrong = [plain.halving(low.tolist(), high.tolist(), settings.L, n, rng) != best for _ in range(3 * sizes.twin_runs)]
-    outcome = ours(finder, bandit, n, sizes.many_runs, machine.cores())[finder.name]
-    found.append(_beside("e_n of SHSR, 8 arms", n, outcome.recommended[:, 0] != best, np.array(wrong)))
-    return found
-
-
-def _beside(what: str, rounds: int, mine: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
-    a, b = estimate(mine), estimate(theirs)
-    return {"what": what, "rounds": rounds, "ours": a, "twin": b, "distance": distance(a, b)}
-
-
 def everything(sizes: Sizes, with_peers: bool, say: Say) -> dict[str, Any]:
     """All works; plain data, as JSON would have it."""
     began = time.perf_counter()
@@ -450,8 +407,6 @@ def everything(sizes: Sizes, with_peers: bool, say: Say) -> dict[str, Any]:
     found["start"] = starting(sizes)
     say("(i) tools")
     found["tools"] = tools(sizes)
-    say("the twin")
-    found["twin"] = twin(sizes)
     found["seconds"] = time.perf_counter() - began
     return json.loads(json.dumps(found))
 

@@ -55,11 +55,9 @@ def play(peer: Peer, means: list[float], horizon: int, seconds: float) -> dict[s
     """Final pulls of each run, the seconds they took, version and peak memory; raises :class:`PeerFailed`."""
     python = environment(peer)
     work = json.dumps({"means": means, "horizon": horizon, "seconds": seconds})
-    done = _run([python, HERE / "adapters" / peer.adapter, work], seconds + PLAY_SECONDS, "run")
-    try:
-        result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    except (ValueError, IndexError):
-        raise PeerFailed("its adapter printed no result") from None
+    result: dict[str, Any] = json.loads(
+        run([python, HERE / "adapters" / peer.adapter, work], seconds + PLAY_SECONDS, "run")
+    )
     return result
 
 
@@ -75,14 +73,15 @@ def environment(peer: Peer) -> Path:
     ENVIRONMENTS.mkdir(exist_ok=True)
     (ENVIRONMENTS / ".gitignore").write_text("*\n", "utf-8")
     base = (shutil.which(peer.python) if peer.python else None) or sys.executable
-    _run([base, "-m", "venv", folder], INSTALL_SECONDS, "make an environment")
+    run([base, "-m", "venv", folder], INSTALL_SECONDS, "make an environment")
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    _run([*pip, peer.package, *peer.beside], INSTALL_SECONDS, "install")
+    run([*pip, peer.package, *peer.beside], INSTALL_SECONDS, "install")
     stamp.write_text(wanted, "utf-8")
     return python
 
 
-def _run(command: list[Any], seconds: float, what: str) -> subprocess.CompletedProcess[str]:
+def run(command: list[Any], seconds: float, what: str) -> str:
+    """The last line that a command prints."""
     try:
         done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -90,11 +89,11 @@ def _run(command: list[Any], seconds: float, what: str) -> subprocess.CompletedP
     except OSError as error:
         raise PeerFailed(f"did not {what}: {error.strerror}") from None
     if done.returncode != 0:
-        raise PeerFailed(f"did not {what}: {reason(done.stderr)}")
-    return done
+        raise PeerFailed(f"did not {what}: {_reason(done.stderr)}")
+    return (done.stdout.splitlines() or [""])[-1]
 
 
-def reason(text: str) -> str:
+def _reason(text: str) -> str:
     """The line of an error output that says what went wrong, without addresses and folders of this machine."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if re.match(r"(ERROR|error|[A-Za-z.]*(Error|Exception))\b", line)]

@@ -129,7 +129,6 @@ def _growth(measured: dict[str, Any]) -> list[str]:
         [name, *(number(v) for v in curve["ns"]), f"{curve['exponent']:.2f}"]
         for name, curve in measured["by arms"].items()
     ]
-    horizon, runs = measured["by horizon"], measured["by runs"]
     workers = ", ".join(f"{w} workers {s:.2f} times one" for w, s in measured["workers"].items() if w != "1")
     thompson = ", ".join(
         f"{w} workers {s:.2f} times one" for w, s in measured["workers, Modified-MVTS"].items() if w != "1"
@@ -140,16 +139,6 @@ def _growth(measured: dict[str, Any]) -> list[str]:
         "Nanoseconds per step (per pull for SHSR) against the number of arms, and the fitted exponent:",
         "",
         *table(["K", *(str(k) for k in measured["arms"]), "exponent"], arms),
-        "Nanoseconds per step of UCB-RSSR, ten arms, against rounds per run and against runs:",
-        "",
-        *table(
-            ["rounds", *(f"{h:,}" for h in measured["horizons"]), "exponent"],
-            [["ns per step", *(number(v) for v in horizon["ns"]), f"{horizon['exponent']:.2f}"]],
-        ),
-        *table(
-            ["runs", *(f"{r:,}" for r in measured["runs"]), "exponent"],
-            [["ns per step", *(number(v) for v in runs["ns"]), f"{runs['exponent']:.2f}"]],
-        ),
         f"Workers, UCB-RSSR: {workers}. Modified-MVTS: {thompson}.",
         "",
     ]
@@ -220,18 +209,6 @@ def results(measured: dict[str, Any], command: str = COMMAND) -> str:
         ),
         "On the wall, all cores; medians, in brackets the least and the largest.",
         "",
-        "## Trust: beside a plain-Python twin with random numbers of its own",
-        "",
-        *table(
-            ["quantity", "rounds", "ours", "runs", "twin", "runs", "apart (s.e.)"],
-            [
-                [
-                    row["what"], f"{row['rounds']:,}", interval(row["ours"]), f"{row['ours']['runs']:,}",
-                    interval(row["twin"]), f"{row['twin']['runs']:,}", f"{row['distance']:+.1f}",
-                ]
-                for row in measured["twin"]
-            ],
-        ),
         "## Goals",
         "",
         *goal_lines(goals_of(measured)),
@@ -261,6 +238,3 @@ def ratios(measured: dict[str, Any]) -> str:
         for goal in goals_of(measured)
     ]
     return "\n".join(lines)
-
-
-__all__ = ["ratios", "results"]

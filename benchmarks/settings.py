@@ -71,12 +71,7 @@ class Sizes:
     slowest: int = 20_000
     #: Seconds for each peer, two runs at least.
     peer_seconds: float = 15.0
-    #: Repetitions of the plain-Python twin, and of this library beside it.
-    twin_runs: int = 1500
-    many_runs: int = 200_000
     growth_arms: tuple[int, ...] = (2, 4, 8, 16, 32, 64, 128, 256, 512)
-    growth_horizons: tuple[int, ...] = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
-    growth_runs: tuple[int, ...] = (100, 300, 1_000, 3_000)
     #: Tables that tools are given, errors that are planned for, and how often each is done.
     tool_rows: tuple[int, ...] = (250, 2_500, 25_000)
     tool_columns: tuple[int, ...] = (5, 10, 20, 40)
@@ -97,7 +92,6 @@ QUICK = Sizes(fast=4_000_000, middling=1_000_000)
 #: For the tests: everything runs, nothing is measured.
 TINY = Sizes(
     horizon=400, budget=2_000, repetitions=2, fast=6_400, middling=6_400, slow=800, slowest=400, peer_seconds=0.1,
-    twin_runs=20, many_runs=320, growth_arms=(2, 4), growth_horizons=(400, 800), growth_runs=(16, 32),
-    memory=((16, 400), (32, 400)), tool_rows=(250,), tool_columns=(), plan_errors=(0.3,), tool_repetitions=1,
+    growth_arms=(2, 4), memory=((16, 400), (32, 400)), tool_rows=(250,), tool_columns=(), plan_errors=(0.3,), tool_repetitions=1,
     cold=("SHSR",),
 )  # fmt: skip

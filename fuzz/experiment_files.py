@@ -91,6 +91,11 @@ _KEYS = (
     "'<script>'",
     "objective", "metric", "checkpoints", "title", "random", "repeat", "values", "x", "é", '"\\u0000"', "x" * 10_000,
 )  # fmt: skip
+_HEADERS = "[let] [[arms]] [[policies]] [sweep] [[cases]] [[cases.arms]] [objective] [x]".split()
+_LONG = (
+    *ODD_TEXTS, "x = [" + "0.5," * 60_000 + "]", "a = 1\n" * 30_000, "[a]\n" * 1000, "a.b = 1\n", "[[a]]\n" * 30_000,
+    "x" * 2**21,
+)  # fmt: skip
 _VALUE = re.compile(r'"[^"\n]*"|\btrue\b|\b\d[\d.e]*\b')
 
 
@@ -113,28 +118,13 @@ def _make(rng: np.random.Generator) -> str:
             at = pick(rng, keys) if keys else None
             text = text if at is None else text[: at.start()] + pick(rng, _KEYS) + text[at.end() :]
         else:
-            header = pick(
-                rng,
-                ["[let]", "[[arms]]", "[[policies]]", "[sweep]", "[[cases]]", "[[cases.arms]]", "[objective]", "[x]"],
-            )
             lines = [line for line in text.splitlines() if rng.random() > 0.05]
-            lines.insert(int(rng.integers(len(lines) + 1)), header)
+            lines.insert(int(rng.integers(len(lines) + 1)), pick(rng, _HEADERS))
             text = "\n".join(lines)
     if rng.random() < 0.1:
         text = damaged_bytes(rng, text.encode()).decode("utf-8", "replace")
     if rng.random() < 0.02:
-        text = pick(
-            rng,
-            [
-                *ODD_TEXTS,
-                "x = [" + "0.5," * 60_000 + "]",
-                "a = 1\n" * 30_000,
-                "[a]\n" * 1000,
-                "a.b = 1\n",
-                "[[a]]\n" * 30_000,
-                "x" * 2**21,
-            ],
-        )
+        text = pick(rng, _LONG)
     return text.encode("utf-8", "replace").decode()
 
 

@@ -1,121 +1,296 @@
-"""Ask which arm to play, tell its reward, again and again: what a decision costs in a library.
+"""One way to ask and tell, in an environment that has it: ``ask_tell.py WAY PATH time ROUNDS|ratio PAIRS|run|check``.
 
-    python ask_tell.py LIBRARY ROUNDS      prints the version, and microseconds per round (best of three) as JSON
-
-Ten Bernoulli arms, each library's UCB or the nearest that it has, through its own interface for one decision at a time.
+``time`` prints the version and microseconds per ask and tell (best of three) as JSON, ``ratio`` medians of seconds per ask
+and tell and per two bare commits of the same disk, in turn. ``run`` prints a line per acknowledgement until it is killed,
+and ``check`` what is there afterwards.
 """
 
 import contextlib
 import importlib.metadata
 import json
-import logging
 import os
+import pickle
 import random
+import sqlite3
+import statistics
 import sys
-import tempfile
 import time
 import warnings
 
 warnings.filterwarnings("ignore")
-ARMS = 10
+ARMS = [f"arm {k}" for k in range(10)]
 
 
-def reward(rng, arm):
-    return float(rng.random() < 0.05 + 0.1 * arm)
+class Bare:
+    """Two commits of one row each, and no policy."""
+
+    def __init__(self, path):
+        self.file = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
+        self.file.execute("PRAGMA journal_mode=WAL")
+        self.file.execute("PRAGMA synchronous=FULL")
+        self.file.execute("CREATE TABLE IF NOT EXISTS rows (id INTEGER PRIMARY KEY, reward REAL)")
+
+    def ask(self):
+        return self.file.execute("INSERT INTO rows (reward) VALUES (NULL)").lastrowid
+
+    def tell(self, number, reward):
+        self.file.execute("UPDATE rows SET reward = ? WHERE id = ?", (reward, number))
+
+    def read(self):
+        return dict(self.file.execute("SELECT id, reward FROM rows"))
 
 
-def agent(rounds, rng):
-    import sharpe_bandits as sb
+class Agent:
+    """An agent in memory; what follows an ask is its arm."""
 
-    agent = sb.policies.UCB1().agent(arms=ARMS, seed=1)
-    return lambda: agent.tell(arm := agent.ask(), reward(rng, arm))
+    package = "sharpe-bandits"
 
+    def __init__(self, path):
+        import sharpe_bandits as sb
 
-def campaign(rounds, rng):
-    import sharpe_bandits as sb
-
-    made = sb.Store(os.path.join(tempfile.mkdtemp(), "c.db")).campaign(
-        "a", policy=sb.policies.UCB1(), arms=ARMS, seed=1
-    )
-    return lambda: made.tell(decision := made.ask(), reward(rng, decision.arm))
+        self.agent = sb.policies.UCB1().agent(arms=ARMS, seed=1)
+        self.ask, self.tell = self.agent.ask, self.agent.tell
 
 
-def river(rounds, rng):
-    from river import bandit
+class River:
+    package = "river"
 
-    policy = bandit.UCB(delta=2, seed=1)
-    arms = list(range(ARMS))
-    return lambda: policy.update(arm := policy.pull(arms), reward(rng, arm))
+    def __init__(self, path):
+        from river import bandit
 
+        self.policy = bandit.UCB(delta=2, seed=1)
+        self.tell = self.policy.update
 
-def mabwiser(rounds, rng):
-    from mabwiser.mab import MAB, LearningPolicy
-
-    mab = MAB(list(range(ARMS)), LearningPolicy.UCB1(alpha=1.0), seed=1)
-    mab.fit(list(range(ARMS)), [reward(rng, arm) for arm in range(ARMS)])
-
-    def turn():
-        arm = mab.predict()
-        mab.partial_fit([arm], [reward(rng, arm)])
-
-    return turn
+    def ask(self):
+        return self.policy.pull(ARMS)
 
 
-def coba(rounds, rng):
-    from coba.learners import BanditUCBLearner
+class Mabwiser:
+    package = "mabwiser"
 
-    learner = BanditUCBLearner(seed=1)
-    actions = list(range(ARMS))
+    def __init__(self, path):
+        from mabwiser.mab import MAB, LearningPolicy
 
-    def turn():
-        action, _ = learner.predict(None, actions)[:2]
-        learner.learn(None, action, reward(rng, action), 1.0)
+        self.mab = MAB(ARMS, LearningPolicy.UCB1(alpha=1.0), seed=1)
+        self.mab.fit(ARMS, [0.5] * len(ARMS))
+        self.ask = self.mab.predict
 
-    return turn
+    def tell(self, arm, reward):
+        self.mab.partial_fit([arm], [reward])
 
 
-def _optuna(storage):
-    def start(rounds, rng):
+class Coba:
+    package = "coba"
+
+    def __init__(self, path):
+        from coba.learners import BanditUCBLearner
+
+        self.learner = BanditUCBLearner(seed=1)
+
+    def ask(self):
+        return self.learner.predict(None, ARMS)[0]
+
+    def tell(self, arm, reward):
+        self.learner.learn(None, arm, reward, 1.0)
+
+
+class SharpeBandits:
+    """A campaign on SQLite."""
+
+    package = "sharpe-bandits"
+
+    def __init__(self, path):
+        import sharpe_bandits as sb
+
+        self.campaign = sb.Store(path).campaign("load", policy=sb.policies.UCB1(), arms=ARMS)
+
+    def ask(self):
+        return self.campaign.ask().number
+
+    def tell(self, number, reward):
+        self.campaign.tell(number, reward)
+
+    def read(self):
+        return {row["number"]: row["reward"] for row in self.campaign.history().to_pylist()}
+
+
+class Optuna:
+    """A study on SQLite, by the random sampler, which is its fastest."""
+
+    package = "optuna"
+
+    def __init__(self, path):
         import optuna
 
-        optuna.logging.set_verbosity(logging.ERROR)
-        address = f"sqlite:///{os.path.join(tempfile.mkdtemp(), 'o.db')}" if storage else None
-        study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=1), storage=address)
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self.study = optuna.create_study(
+            study_name="load", storage=self.storage(optuna, path), load_if_exists=True, sampler=self.sampler(optuna),
+            direction="maximize",
+        )  # fmt: skip
+        self.trials = {}
 
-        def turn():
-            trial = study.ask()
-            study.tell(trial, reward(rng, trial.suggest_categorical("arm", list(range(ARMS)))))
+    def sampler(self, optuna):
+        return optuna.samplers.RandomSampler()
 
-        return turn
+    def storage(self, optuna, path):
+        return f"sqlite:///{path}"
 
-    return start
+    def ask(self):
+        trial = self.study.ask()
+        trial.suggest_categorical("arm", ARMS)
+        self.trials[trial.number] = trial
+        return trial.number
+
+    def tell(self, number, reward):
+        self.study.tell(self.trials.pop(number), reward)
+
+    def read(self):
+        return {trial.number: trial.value for trial in self.study.get_trials()}
 
 
-LIBRARIES = {
-    "sharpe-bandits, agent": ("sharpe-bandits", agent),
-    "sharpe-bandits, campaign on SQLite": ("sharpe-bandits", campaign),
-    "river": ("river", river),
-    "mabwiser": ("mabwiser", mabwiser),
-    "coba": ("coba", coba),
-    "optuna, in memory": ("optuna", _optuna(False)),
-    "optuna on SQLite": ("optuna", _optuna(True)),
-}
+class OptunaTPE(Optuna):
+    """The same by its default sampler."""
+
+    def sampler(self, optuna):
+        return optuna.samplers.TPESampler(seed=1)
 
 
-def main(name, rounds):
-    package, start = LIBRARIES[name]
-    best = float("inf")
-    with contextlib.redirect_stdout(sys.stderr):
-        for _ in range(3):
-            turn = start(rounds, random.Random(1))
-            for _ in range(20):
-                turn()
-            began = time.perf_counter()
-            for _ in range(rounds):
-                turn()
-            best = min(best, (time.perf_counter() - began) / rounds)
-    print(json.dumps({"version": importlib.metadata.version(package), "microseconds": 1e6 * best}))
+class OptunaInMemory(OptunaTPE):
+    def storage(self, optuna, path):
+        return None
+
+
+class OptunaJournal(Optuna):
+    """By the random sampler, with its journal in a file."""
+
+    def storage(self, optuna, path):
+        from optuna.storages import JournalStorage
+        from optuna.storages.journal import JournalFileBackend
+
+        return JournalStorage(JournalFileBackend(path))
+
+
+class Vizier:
+    """A study of OSS Vizier, by random search, its server in this process with its database in a file."""
+
+    def __init__(self, path):
+        from vizier.service import clients, servers
+        from vizier.service import pyvizier as vz
+
+        server = servers.DefaultVizierServer(database_url=f"sqlite:///{path}")
+        clients.environment_variables.server_endpoint = server.endpoint
+        self.server = server
+        problem = vz.ProblemStatement()
+        problem.search_space.root.add_categorical_param("arm", ARMS)
+        problem.metric_information.append(vz.MetricInformation("reward", goal=vz.ObjectiveMetricGoal.MAXIMIZE))
+        config = vz.StudyConfig.from_problem(problem)
+        config.algorithm = "RANDOM_SEARCH"
+        self.vz, self.worker = vz, f"worker {os.getpid()}"
+        self.study = clients.Study.from_study_config(config, owner="me", study_id="load")
+        self.trials = {}
+
+    def ask(self):
+        (trial,) = self.study.suggest(count=1, client_id=self.worker)
+        self.trials[trial.id] = trial
+        return trial.id
+
+    def tell(self, number, reward):
+        self.trials.pop(number).complete(self.vz.Measurement({"reward": reward}))
+
+    def read(self):
+        found = {}
+        for trial in self.study.trials().get():
+            measured = trial.final_measurement
+            found[trial.id] = None if measured is None else measured.metrics["reward"].value
+        return found
+
+
+class MabwiserPickle:
+    """mabwiser's UCB1; the object and a log of rewards are pickled after every step, synced and renamed."""
+
+    def __init__(self, path):
+        from mabwiser.mab import MAB, LearningPolicy
+
+        self.path = path
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                self.mab, self.rows = pickle.load(file)
+        else:
+            self.mab, self.rows = MAB(ARMS, LearningPolicy.UCB1()), {}
+            self.mab.fit(ARMS, [0.5] * len(ARMS))
+
+    def save(self):
+        with open(f"{self.path}.{os.getpid()}", "wb") as file:
+            pickle.dump((self.mab, self.rows), file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(f"{self.path}.{os.getpid()}", self.path)
+
+    def ask(self):
+        number = len(self.rows) + 1
+        self.rows[number] = self.mab.predict(), None
+        self.save()
+        return number
+
+    def tell(self, number, reward):
+        arm = self.rows[number][0]
+        self.mab.partial_fit([arm], [reward])
+        self.rows[number] = arm, reward
+        self.save()
+
+    def read(self):
+        return {number: reward for number, (_, reward) in self.rows.items()}
+
+
+WAYS = {
+    "bare": Bare, "agent": Agent, "sharpe-bandits": SharpeBandits, "river": River, "mabwiser": Mabwiser, "coba": Coba,
+    "optuna": Optuna, "optuna-memory": OptunaInMemory, "optuna-tpe": OptunaTPE, "optuna-journal": OptunaJournal,
+    "vizier": Vizier, "mabwiser-pickle": MabwiserPickle,
+}  # fmt: skip
+
+
+def turns(way, rounds):
+    """Ask and tell, again and again; gives seconds per round."""
+    begin = time.perf_counter()
+    for _ in range(rounds):
+        way.tell(way.ask(), float(random.random() < 0.5))
+    return (time.perf_counter() - begin) / rounds
+
+
+def best_of_three(way, path, rounds):
+    times = []
+    for k in range(3):
+        fresh = WAYS[way](f"{path}.{k}")
+        turns(fresh, 20)
+        times.append(turns(fresh, rounds))
+    return {"version": importlib.metadata.version(fresh.package), "microseconds": 1e6 * min(times)}
+
+
+def in_turn(way, path, pairs):
+    ours, bare = WAYS[way](path), Bare(f"{path}.bare")
+    seconds = [(turns(ours, 1), turns(bare, 1)) for _ in range(pairs)][10:]
+    return [statistics.median(column) for column in zip(*seconds, strict=True)]
+
+
+def run(way):
+    while True:
+        number, reward = way.ask(), random.random()
+        print("A", number, flush=True)
+        way.tell(number, reward)
+        print("T", number, repr(reward), flush=True)
+
+
+def main():
+    which, path, mode = sys.argv[1:4]
+    if mode == "run":
+        run(WAYS[which](path))
+    with contextlib.redirect_stdout(sys.stderr):  # some libraries talk
+        if mode == "check":
+            result = {str(number): reward for number, reward in WAYS[which](path).read().items()}
+        else:
+            result = {"time": best_of_three, "ratio": in_turn}[mode](which, path, int(sys.argv[4]))
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main()
