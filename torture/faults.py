@@ -35,14 +35,8 @@ _WRITES = (
 _AT_ANY_TIME = ("ask", "tell_many", "cancel", "record")
 #: What may happen to a call.
 FAULTS = (
-    "none",
-    "crash before commit",
-    "crash after commit",
-    "answer lost",
-    "late duplicate",
-    "clock ahead",
-    "clock back",
-)
+    "none", "crash before commit", "crash after commit", "answer lost", "late duplicate", "clock ahead", "clock back",
+)  # fmt: skip
 
 
 class _CrashError(BaseException):

@@ -9,7 +9,6 @@ operations a second, processor time per operation of servers, database and clien
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 import random
 import resource
@@ -23,12 +22,11 @@ from collections import Counter
 from pathlib import Path
 
 import psycopg
-import uvloop
 
 import sharpe_bandits as sb
 
 from .postgres import Server as Postgres
-from .service import ARMS, Client, Load, Server
+from .service import ARMS, Load, Server, drive_all, lost
 
 CAMPAIGNS, CLIENTS = 32, 64
 _GROUPS = Path("/sys/fs/cgroup/cpu")
@@ -65,24 +63,6 @@ def prepare(url: str) -> list[str]:
         for name in names:
             store.campaign(name, policy=sb.ScaleFreeUCB(L=1e-2), arms=ARMS, seed=1)
     return names
-
-
-def drive(places: list[tuple[int, str]], each: int, seconds: float, loads: dict[str, Load], name: str) -> None:
-    """``each`` clients for every port and campaign."""
-
-    async def work() -> None:
-        until, loop, clients = time.perf_counter() + seconds, asyncio.get_running_loop(), []
-        for port, campaign in places:
-            for k in range(each):
-                client = Client(loads[campaign], f"{name}-{port}-{k}", until, campaign=campaign)
-                clients.append(client)
-                try:
-                    await loop.create_connection(lambda client=client: client, "127.0.0.1", port)  # type: ignore[misc]
-                except OSError:  # the server was killed
-                    client.connection_lost(None)
-        await asyncio.gather(*(client.done for client in clients))
-
-    uvloop.run(work())
 
 
 def database_time(postgres: Postgres) -> float:
@@ -128,7 +108,7 @@ def measure(postgres: Postgres, servers: int, share: float | None, together: boo
     else:
         places = [(ports[k % servers], name) for k, name in enumerate(names)]
     each = CLIENTS // len(places)
-    drive(places, each, 1.0, {name: Load() for name in names}, "warm")
+    drive_all(places, each, 1.0, {name: Load() for name in names}, "warm")
     for server in running:
         server.limit()
     loads = {name: Load() for name in names}
@@ -136,7 +116,7 @@ def measure(postgres: Postgres, servers: int, share: float | None, together: boo
     seen: list[Counter[str]] = []
     looking = threading.Thread(target=lambda: seen.append(waits(postgres.url, seconds)))
     looking.start()
-    drive(places, each, seconds, loads, "measured")
+    drive_all(places, each, seconds, loads, "measured")
     looking.join()
     after = [sum(s.processor_time() for s in running), database_time(postgres), own_time()]
     for server in running:
@@ -171,22 +151,14 @@ def killed(postgres: Postgres, kills: int) -> tuple[int, int]:
         timer = threading.Timer(random.uniform(0.2, 1.2), servers[victim].stop, (signal.SIGKILL,))
         timer.start()
         places = [(server.port, name) for server in servers for name in names]
-        drive(places, 4, 1.5, loads, f"turn {turn}")
+        drive_all(places, 4, 1.5, loads, f"turn {turn}")
         timer.join()
         servers[victim] = Server(postgres.url)
     for server in servers:
         server.stop()
-    lost = acknowledged = 0
     with sb.Store(postgres.url) as store:
-        for name, load in loads.items():
-            assert not load.wrong, load.wrong[0]
-            rows = {row["number"]: row for row in store.campaign(name).history().to_pylist()}
-            lost += sum(rows.get(number, {}).get("reward") != reward for number, reward in load.told.items())
-            lost += sum(rows.get(number, {}).get("key") != key for key, number in load.asked.items())
-            acknowledged += len(load.told) + len(load.asked)
-            verified = store.campaign(name).verify()
-            assert verified.ok, verified
-    return acknowledged, lost
+        missing = sum(lost(store.campaign(name), load) for name, load in loads.items())
+    return sum(len(load.told) + len(load.asked) for load in loads.values()), missing
 
 
 def main() -> int:
@@ -198,7 +170,7 @@ def main() -> int:
     parser.add_argument("--share", type=float, default=0.2, help="of a core, for each server")
     options = parser.parse_args()
     postgres = Postgres()
-    lost = 0
+    missing = 0
     try:
         print(f"load average before: {os.getloadavg()[0]:.1f}")
         limits = [None, options.share] if os.access(_GROUPS, os.W_OK) else [None]
@@ -211,11 +183,11 @@ def main() -> int:
                 error = statistics.stdev(ratios) / len(ratios) ** 0.5 if len(ratios) > 1 else float("nan")
                 print(f"  two servers: {statistics.mean(ratios):.2f} ± {error:.2f} times one", flush=True)
         if options.kills:
-            acknowledged, lost = killed(postgres, options.kills)
-            print(f"{options.kills} kills of one of two servers: {acknowledged:,} acknowledged, {lost} lost")
+            acknowledged, missing = killed(postgres, options.kills)
+            print(f"{options.kills} kills of one of two servers: {acknowledged:,} acknowledged, {missing} lost")
     finally:
         postgres.stop()
-    return 1 if lost else 0
+    return 1 if missing else 0
 
 
 if __name__ == "__main__":

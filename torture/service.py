@@ -173,17 +173,31 @@ class Client(asyncio.Protocol):
         self._transport.write(f"{self._heads[path]}{len(body)}\r\n\r\n{body}".encode())
 
 
-async def _clients(port: int, clients: int, seconds: float, rate: float, name: str, load: Load, batch: int) -> None:
-    until = time.perf_counter() + seconds
-    pause = 2 * clients / rate if rate else 0.0
-    made = [Client(load, f"{name}-{k}", until, pause, batch) for k in range(clients)]
-    loop = asyncio.get_running_loop()
-    for client in made:
-        try:
-            await loop.create_connection(lambda client=client: client, "127.0.0.1", port)  # type: ignore[misc]
-        except OSError:  # the service was killed
-            client.connection_lost(None)
-    await asyncio.gather(*(client.done for client in made))
+async def _clients(
+    places: list[tuple[int, str]], each: int, seconds: float, loads: dict[str, Load], name: str, rate: float, batch: int
+) -> None:
+    until, loop, clients = time.perf_counter() + seconds, asyncio.get_running_loop(), []
+    pause = 2 * each * len(places) / rate if rate else 0.0
+    for port, campaign in places:
+        for k in range(each):
+            client = Client(loads[campaign], f"{name}-{port}-{k}", until, pause, batch, campaign)
+            clients.append(client)
+            try:
+                await loop.create_connection(lambda client=client: client, "127.0.0.1", port)  # type: ignore[misc]
+            except OSError:  # the service was killed
+                client.connection_lost(None)
+    await asyncio.gather(*(client.done for client in clients))
+
+
+def drive_all(
+    places: list[tuple[int, str]], each: int, seconds: float, loads: dict[str, Load], name: str, rate: float = 0.0,
+    batch: int = 1,
+) -> None:  # fmt: skip
+    """``each`` clients for every port and campaign, as fast as they can or at a rate of requests a second."""
+    # In a thread of its own: whoever calls may have an event loop running, as tests with a browser do.
+    run = threading.Thread(target=uvloop.run, args=(_clients(places, each, seconds, loads, name, rate, batch),))
+    run.start()
+    run.join()
 
 
 def drive(
@@ -195,13 +209,20 @@ def drive(
     load: Load | None = None,
     batch: int = 1,
 ) -> Load:
-    """Clients for so many seconds, as fast as they can or at a rate of requests a second."""
+    """The same for one port and the campaign of :func:`fresh`."""
     load = load or Load()
-    # In a thread of its own: whoever calls may have an event loop running, as tests with a browser do.
-    run = threading.Thread(target=uvloop.run, args=(_clients(port, clients, seconds, rate, name, load, batch),))
-    run.start()
-    run.join()
+    drive_all([(port, "load")], clients, seconds, {"load": load}, name, rate, batch)
     return load
+
+
+def lost(campaign: Campaign, load: Load) -> int:
+    """How much of what was acknowledged is not there; the campaign must agree with its log."""
+    assert not load.wrong, load.wrong[0]
+    verified = campaign.verify()
+    assert verified.ok, verified
+    rows = {row["number"]: row for row in campaign.history().to_pylist()}
+    rewards = sum(rows.get(number, {}).get("reward") != reward for number, reward in load.told.items())
+    return rewards + sum(rows.get(number, {}).get("key") != key for key, number in load.asked.items())
 
 
 def fresh(folder: str, name: str) -> Path:
@@ -268,15 +289,8 @@ def killed(kills: int, clients: int, longest: float = 1.0) -> tuple[int, int, in
             killer.start()
             drive(server.port, clients, 60.0, name=f"turn {turn}", load=load)
             killer.join()
-        assert not load.wrong, load.wrong[0]
         with sb.Store(path) as store:
-            campaign = store.campaign("load")
-            rows = {row["number"]: row for row in campaign.history().to_pylist()}
-            lost = sum(rows.get(number, {}).get("reward") != reward for number, reward in load.told.items())
-            lost += sum(rows.get(number, {}).get("key") != key for key, number in load.asked.items())
-            verified = campaign.verify()
-            assert verified.ok, verified
-    return len(load.asked), len(load.told), lost
+            return len(load.asked), len(load.told), lost(store.campaign("load"), load)
 
 
 def beside_verification(clients: int, seconds: float, decisions: int = 30_000) -> dict[str, float]:
@@ -358,9 +372,9 @@ def main() -> int:
         found = beside_verification(8, options.seconds)
         print(", ".join(f"{name} {value:,.1f}" for name, value in found.items()), f"; load {os.getloadavg()[0]:.1f}")
     if options.kills:
-        asked, told, lost = killed(options.kills, options.clients)
-        print(f"{options.kills} kills: {asked:,} decisions and {told:,} rewards acknowledged, {lost} lost")
-        if lost:
+        asked, told, missing = killed(options.kills, options.clients)
+        print(f"{options.kills} kills: {asked:,} decisions and {told:,} rewards acknowledged, {missing} lost")
+        if missing:
             return 1
     for done, size in memory(options.requests, options.clients) if options.requests else []:
         print(f"{done:,} requests: {size:.1f} MiB")
