@@ -15,7 +15,9 @@ from .driver import Target
 from .things import ODD_NUMBERS, ODD_TEXTS, Hostile, pick
 
 _KINDS = [kind for name, kind in sorted(Arm.kinds.items()) if name != "Scipy" and kind.__module__.startswith("sharpe")]
-_DISTRIBUTIONS = "norm lognorm t pareto expon uniform laplace gamma poisson geom binom cauchy".split()
+_DISTRIBUTIONS = (
+    "norm", "lognorm", "t", "pareto", "expon", "uniform", "laplace", "gamma", "poisson", "geom", "binom", "cauchy",
+)  # fmt: skip
 
 
 def _parameter(rng: np.random.Generator) -> Any:

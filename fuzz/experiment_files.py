@@ -91,7 +91,9 @@ _KEYS = (
     "'<script>'",
     "objective", "metric", "checkpoints", "title", "random", "repeat", "values", "x", "é", '"\\u0000"', "x" * 10_000,
 )  # fmt: skip
-_HEADERS = "[let] [[arms]] [[policies]] [sweep] [[cases]] [[cases.arms]] [objective] [x]".split()
+_HEADERS = (
+    "[let]", "[[arms]]", "[[policies]]", "[sweep]", "[[cases]]", "[[cases.arms]]", "[objective]", "[x]",
+)  # fmt: skip
 _LONG = (
     *ODD_TEXTS, "x = [" + "0.5," * 60_000 + "]", "a = 1\n" * 30_000, "[a]\n" * 1000, "a.b = 1\n", "[[a]]\n" * 30_000,
     "x" * 2**21,

@@ -15,7 +15,7 @@ CASES = Path(__file__).parent / "fuzz_cases"
 #: Cases of each target; those that compile are few.
 SHORT = {
     "agent_states": 150, "arms": 50, "experiment_files": 100, "index_functions": 1, "kernel_cache": 3,
-    "names": 200, "tables": 400,
+    "tables": 400,
 }  # fmt: skip
 SEEDS = [line.split() for line in (CASES / "seeds.txt").read_text().splitlines() if line.strip()]
 
