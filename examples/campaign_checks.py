@@ -1,12 +1,9 @@
 """How often guardrails are wrong and how soon they are right; how often off-policy intervals hold the truth.
 
-``python examples/campaign_checks.py 1000`` prints both tables, from so many campaigns per row;
-``python examples/campaign_checks.py amend`` how long a correction takes.
+``python examples/campaign_checks.py 1000`` prints both tables, from so many campaigns per row.
 """
 
 import sys
-import tempfile
-import time
 
 import numpy as np
 
@@ -113,27 +110,5 @@ def main(campaigns):
         print("| " + " | ".join(row) + " |", flush=True)
 
 
-def amendment(decisions):
-    """Seconds that a correction takes, and others that open the campaign afterwards, after so many decisions."""
-    with tempfile.TemporaryDirectory() as folder, sb.Store(f"{folder}/c.db", synchronous="NORMAL") as store:
-        campaign = store.campaign("c", policy=sb.ScaleFreeUCB(L=0.1), arms=10)
-        generator = np.random.default_rng(0)
-        for _ in range(0, decisions, 1000):
-            campaign.tell_many([(one, generator.normal()) for one in campaign.ask(count=1000)])
-        times = [time.perf_counter()]
-        campaign.amend(5, 1.0)
-        times.append(time.perf_counter())
-        with sb.Store(f"{folder}/c.db") as other:
-            other.campaign("c").status()
-        times.append(time.perf_counter())
-        assert campaign.verify().ok
-        times.append(time.perf_counter())
-        words = "{:,} events: amend {:.1f} s, status elsewhere {:.2f} s, verify {:.1f} s"
-        print(words.format(campaign.status().events, *np.diff(times)))
-
-
 if __name__ == "__main__":
-    if sys.argv[1:] == ["amend"]:
-        amendment(50_000)
-    else:
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)

@@ -34,16 +34,8 @@ def significant(case: tuple[int, int, float], tables: int) -> float:
     for number in range(tables):
         x = returns(np.random.default_rng((number, *case[:2], round(100 * case[2]))), *case)
         pairs, chosen_afterwards = listed_pairs(statistics.sharpe(x), None)
-        tests = pairwise_tests(
-            x,
-            pairs,
-            Yardstick(),
-            blocks_for_differences(x, 0.0, None)[1],
-            RESAMPLES,
-            number,
-            1 - LEVEL,
-            chosen_afterwards,
-        )
+        blocks = blocks_for_differences(x, 0.0, None)[1]
+        tests = pairwise_tests(x, pairs, Yardstick(), blocks, RESAMPLES, number, 1 - LEVEL, chosen_afterwards)
         hits += min(test.p_corrected for test in tests) <= LEVEL
     return hits / tables
 
@@ -55,9 +47,7 @@ def main(tables: int = 500) -> None:
         columns, rows, rho = case
         count = tables if columns < 500 else max(tables // 3, 1)  # one takes seconds
         error = np.sqrt(LEVEL * (1 - LEVEL) / count)
-        print(
-            f"| {columns} | {rows:,} | {rho:g} | {significant(case, count):.1%} | {error:.1%} |", flush=True
-        )  # fmt: skip
+        print(f"| {columns} | {rows:,} | {rho:g} | {significant(case, count):.1%} | {error:.1%} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -25,9 +25,7 @@ def normal(share, mean=0.0):
 
 def strategies(explained, *, betas=1.0, kind=normal, factor=None, sharpes=SHARPES, bandit=sb.FactorBandit):
     """Arms of variance 1 if beta is 1, of which the factor explains a share."""
-    return bandit(
-        [kind(1 - explained, h) for h in sharpes], factor=factor or kind(explained), betas=betas
-    )  # fmt: skip
+    return bandit([kind(1 - explained, h) for h in sharpes], factor=factor or kind(explained), betas=betas)
 
 
 def student(share, mean=0.0):
