@@ -106,9 +106,9 @@ def test_listings_have_every_kind_with_its_parameters(capsys, what, base):
     assert set(entries) <= set(first)
     words = " ".join(out.split())
     for entry in entries.values():
-        for parameter in entry.parameters:
-            if parameter.name not in ("name", "pilot_fraction", "pilot_pulls"):
-                assert parameter.name in words
+        for parameter in catalogue.parameters(entry):
+            if parameter not in ("name", "pilot_fraction", "pilot_pulls"):
+                assert parameter in words
     if what == "policies":
         assert "Cassel" in words
         assert "pilot_fraction or pilot_pulls" in words

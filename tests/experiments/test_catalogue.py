@@ -22,7 +22,7 @@ def public(kind):
 
 def of_the_library(entries):
     """Without the kinds that other tests define."""
-    return {name: entry for name, entry in entries.items() if entry.make.__module__.startswith("sharpe_bandits.")}
+    return {name: entry for name, entry in entries.items() if entry.__module__.startswith("sharpe_bandits.")}
 
 
 #: What policies of a user derive from.
@@ -34,22 +34,31 @@ def test_everything_public_can_be_named(kind, made_by_code):
     listed = of_the_library(catalogue.kinds(kind))
     assert set(listed) == set(public(kind)) - made_by_code
     for name, entry in listed.items():
-        assert entry.make is public(kind)[name]
-        assert entry.summary
-        assert "\\" not in entry.summary
-        assert "`" not in entry.summary
+        assert entry is public(kind)[name]
+        summary = catalogue.summary(entry)
+        assert summary
+        assert "\\" not in summary
+        assert "`" not in summary
 
 
 def test_policies_say_where_they_come_from():
-    entries = of_the_library(catalogue.kinds(Policy))
-    assert all(entry.citation for entry in entries.values())
-    assert "Cassel" in entries["UUCB"].citation
-    assert "the paper" in entries["UCBRSSR"].citation
+    citations = {name: catalogue.citation(kind) for name, kind in of_the_library(catalogue.kinds(Policy)).items()}
+    assert all(citations.values())
+    assert "Cassel" in citations["UUCB"]
+    assert "the paper" in citations["UCBRSSR"]
 
 
-def test_signatures():
-    entries = catalogue.kinds(Policy)
-    assert entries["UCBRSSR"].signature() == "L, risk_free = 0.0, undefined_width = 'infinite', ddof = 1"
-    assert entries["UniformSampling"].signature().startswith("objective")
-    assert catalogue.kinds(Arm)["TruncatedNormal"].signature() == "mean, variance, low, high"
-    assert catalogue.kinds(Objective)["MeanVariance"].signature() == "rho = 1.0"
+@pytest.mark.parametrize(
+    ("kind", "signature"),
+    [
+        (sb.UCBRSSR, "L, risk_free = 0.0, undefined_width = 'infinite', ddof = 1"),
+        (sb.arms.TruncatedNormal, "mean, variance, low, high"),
+        (sb.MeanVariance, "rho = 1.0"),
+    ],
+)
+def test_signatures(kind, signature):
+    assert catalogue.signature(kind) == signature
+
+
+def test_what_has_a_default_of_its_own_kind_shows_it():
+    assert catalogue.signature(sb.policies.UniformSampling).startswith("objective")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.names import check_name
-from .._support.validation import is_number, one_of, whole
+from .._support.validation import is_number, whole
 from ..arms import Bandit, RandomBandit, SwitchingBandit, Uniform
 from ..arms.base import Arm
 from ..arms.environment import Environment, as_arm
@@ -30,20 +29,13 @@ from .expressions import evaluate
 
 #: Keys and list indices from the top to an entry: ``("policies", 1, "kind")``.
 Place = tuple[str | int, ...]
-#: Top-level keys of a description.
-KEYS = (
-    "title", "metric", "horizon", "arms", "clock", "switches", "objective", "policies", "sweep", "cases", "let",
-    "checkpoints",
-)  # fmt: skip
-_METRICS = ("regret", "error", "coverage")
-#: Parts that are swept by content, and labelled by their kinds.
-_BY_KIND = ("arms", "clock", "switches", "objective", "policies")
+#: Keys that all cases of an experiment share, and all top-level keys.
+_SHARED = ("title", "runs", "seed", "metric", "checkpoints", "sweep", "cases")
+KEYS = (*_SHARED, "horizon", "arms", "clock", "switches", "objective", "policies", "let")
 #: Parameters whose values are words, not expressions.
 _WORDS = ("name", "form", "confidence", "sign", "undefined", "undefined_width", "first_term")
-#: Keys that all cases of an experiment share.
-_SHARED = ("title", "metric", "checkpoints", "sweep", "cases", "runs", "seed")
-#: Maximum numbers of cases, of arms that one table of a description makes, and of checkpoints of a curve.
-MOST_CASES, MOST_ARMS, MOST_CHECKPOINTS = 1_000, 10_000, 10_000
+#: Maximum number of arms that one table makes.
+MOST_ARMS = 10_000
 #: Number of equally likely values of ``z``, a standard normal variable, in an Empirical arm.
 NORMAL_VALUES = 1_000
 _KINDS: dict[str, Any] = {"arm": Arm, "policy": Policy, "objective": Objective}
@@ -81,8 +73,8 @@ class Case:
     @property
     def L(self) -> float | None:
         """The regulariser: the value of the name L, or that of the objective, if it has one."""
-        named = self.names.get("L", getattr(self.objective, "L", None))
-        return None if named is None else float(named)
+        L = self.names.get("L", getattr(self.objective, "L", None))
+        return float(L) if is_number(L) else None
 
     @property
     def label(self) -> str:
@@ -96,34 +88,25 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
     A case of the list may replace any part of the description; its other entries are variables.
     """
     check_keys("key", description, KEYS)
-    with at("metric"):
-        one_of("metric", description.get("metric", "regret"), _METRICS)
-    _whole("checkpoints", {"checkpoints": 1, **description}, {}, 1, MOST_CHECKPOINTS)
     table = [entry for _, entry in _tables(description.get("cases", [{}]), "cases")]
     sweep = description.get("sweep", {})
     if not isinstance(sweep, dict) or not all(isinstance(v, list) and v for v in sweep.values()):
         raise DescriptionError("sweep must be a table of non-empty lists, as in sweep = { L = [0.5, 5] }", "sweep")
-    if len(table) * math.prod(map(len, sweep.values())) > MOST_CASES:
-        raise DescriptionError(
-            f"there are more than {MOST_CASES:,} cases; shorten the lists of sweep, or make several files", "sweep"
-        )
-    for place, key in [*(("sweep", key) for key in sweep), *(("cases", key) for case in table for key in case)]:
-        with at(place):
-            if key in _SHARED:
-                raise InvalidInputError(f"{key} is the same for all cases; set it at the top, or make two files")
-            check_name("the name of a variable", key)
+    for place, keys in (("sweep", sweep), *(("cases", case) for case in table)):
+        if shared := [key for key in keys if key in _SHARED]:
+            raise DescriptionError(
+                f"{shared[0]} is the same for all cases; set it at the top, or make two files", place
+            )
     for key in ("horizon", "arms", "objective", *(["policies"] if description.get("metric") != "coverage" else [])):
         if key not in description and key not in sweep and not all(key in case for case in table):
             raise DescriptionError(f"the description has no {key}; add it", key)
     by_label: dict[str, Case] = {}
     for number, case in enumerate(table):
         for values in itertools.product(*sweep.values()):
-            swept = dict(zip(sweep, values, strict=True))
-            labels = {key: _label(value, sweep[key]) for key, value in swept.items() if key in _BY_KIND}
             try:
-                built = _case(description, {**case, **swept}, labels)
+                built = _case(description, {**case, **dict(zip(sweep, values, strict=True))})
             except DescriptionError as error:
-                if error.place[0] in swept:
+                if error.place[0] in sweep:
                     error.place = ("sweep", error.place[0])
                 elif error.place[0] in case:
                     error.place = ("cases", number, *error.place)
@@ -138,31 +121,16 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
     return list(by_label.values())
 
 
-def _label(value: Any, values: list[Any]) -> str:
-    """A short label of a swept part: its kinds, or its number in the list if kinds are not unique."""
-    parts = (part if isinstance(part, list) else [part] for part in values)
-    names = [[t.get("name", t.get("kind")) if isinstance(t, dict) else t for t in tables] for tables in parts]
-    labels = [" + ".join(dict.fromkeys(map(str, own))) for own in names]
-    label = labels[values.index(value)]
-    return label if labels.count(label) == 1 else str(values.index(value) + 1)
-
-
-def _case(description: Mapping[str, Any], variation: dict[str, Any], labels: dict[str, str]) -> Case:
+def _case(description: Mapping[str, Any], variation: dict[str, Any]) -> Case:
     variables = {key: value for key, value in variation.items() if key not in KEYS}
     parts = {**description, **{key: value for key, value in variation.items() if key in KEYS}}
     horizon = _whole("horizon", parts, variables, 2, LARGEST_HORIZON)
     names = {**variables, "n": horizon}
-    let = parts.get("let", {})
     with at("let"):
-        if not isinstance(let, dict):
+        if not isinstance(let := parts.get("let", {}), dict):
             raise InvalidInputError(f'let must be a table, as in let = {{ x = "n / 2" }}, got {shown(let)}')
-        for name, expression in let.items():
-            with at(name):
-                names[name] = evaluate(expression, names)
-    L = names.get("L", 1)
-    if not (is_number(L) and L > 0):
-        message = f"L is the name of the regulariser, a number above 0, but it is {shown(L)}"
-        raise DescriptionError(message, *(("let", "L") if "L" in let else ("L",)))
+        for name in let:
+            names[name] = _number(name, let, names)
     environment = _build_environment(parts, names, horizon)
     names["K"] = environment.K
     policies: dict[str, Policy] = {}
@@ -181,7 +149,7 @@ def _case(description: Mapping[str, Any], variation: dict[str, Any], labels: dic
             raise DescriptionError(message, name)
     if "horizon" in variation:
         variables["n"] = horizon
-    return Case({**labels, **variables}, names, environment, tuple(policies.values()), objective, horizon)
+    return Case(variables, names, environment, tuple(policies.values()), objective, horizon)
 
 
 def _tables(entries: Any, part: str) -> list[tuple[Place, dict[str, Any]]]:
@@ -206,8 +174,6 @@ def _build_environment(parts: Mapping[str, Any], names: dict[str, Any], horizon:
             after.append(_whole("after", entry, names, 1, LARGEST_HORIZON))
             bandits.append(_environment(entry["arms"], names, clock))
     with at("switches"):
-        if not all(isinstance(bandit, Bandit) for bandit in bandits):
-            raise InvalidInputError("random arms cannot switch; leave random or switches out")
         switching = SwitchingBandit(bandits, after)
         switching.check_horizon(horizon)
     return switching
@@ -270,38 +236,34 @@ def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -
             if isinstance(error, DescriptionError):
                 raise
             raise InvalidInputError(f"low and high must be a number or an expression each: {error}") from None
-    text = f"Uniform({entry['low']}, {entry['high']})"
+    text = " ".join(f"Uniform({entry['low']}, {entry['high']})".split())
     words = set(re.findall(r"\w+", text))
     used = [f"{name} = {shown(value)}" for name, value in names.items() if name in words]
-    # an expression on several lines becomes a name on one line
-    return RandomBandit(count, draw, name=re.sub(r"[\r\n]+", " ", ", ".join([text, *used])))
+    return RandomBandit(count, draw, name=", ".join([text, *used]))
 
 
 def _build(part: str, entry: Any, names: Mapping[str, Any]) -> Any:
     """A policy, arm or objective from its table."""
-    if not isinstance(entry, Mapping):
-        raise InvalidInputError(f"{part} must be a table with a kind, got {shown(entry)}")
-    values = dict(entry)
     kinds = catalogue.kinds(_KINDS[part])
-    if "kind" not in values:
-        raise InvalidInputError(f"this {part} has no kind; there are {', '.join(kinds)}")
+    if not isinstance(entry, Mapping) or "kind" not in entry:
+        raise InvalidInputError(f"{part} must be a table with a kind ({', '.join(kinds)}), got {shown(entry)}")
+    values = dict(entry)
     kind = values.pop("kind")
     if not isinstance(kind, str) or kind not in kinds:
         with at("kind"):
             raise unknown(part, kind, kinds)
-    make: Any = kinds[kind].make
-    required = {p.name: p.default is p.empty for p in kinds[kind].parameters}
+    make, known = kinds[kind], catalogue.parameters(kinds[kind])
     if kind == "Uniform" and "mean" in values:
-        make, required = Uniform.from_moments, {"mean": True, "variance": True}
-    needed = [key for key, is_needed in required.items() if is_needed]
-    check_keys(f"parameter of {kind}", values, required, kind, needed)
+        make, known = Uniform.from_moments, dict.fromkeys(("mean", "variance"), inspect.Parameter.empty)
+    needed = [key for key, default in known.items() if default is inspect.Parameter.empty]
+    check_keys(f"parameter of {kind}", values, known, kind, needed)
     arguments = {}
     for key, value in values.items():
-        if key == "objective":
-            with at(key):
+        with at(key):
+            if key == "objective":
                 arguments[key] = _build("objective", value, names)
-        else:
-            arguments[key] = value if key in _WORDS else _number(key, values, names)
+            else:
+                arguments[key] = value if key in _WORDS else evaluate(value, names)
     try:
         item = make(**arguments)
         return as_arm(item) if part == "arm" else item

@@ -11,11 +11,11 @@ from typing import Any
 from .._support.names import check_name, printable, shorten
 from .._support.validation import one_of, whole
 from ..errors import InvalidInputError
-from .description import KEYS, DescriptionError, at, cases, check_keys
+from .description import DescriptionError, at, cases
 from .panel import CHECKPOINTS, Job, Panel
 
-#: Keys that only files have, with their defaults.
-_RUN_KEYS = {"runs": 10_000, "seed": 1}
+#: The usual number of runs.
+RUNS = 10_000
 
 
 def read(path: str | os.PathLike[str], runs: int | None = None, seed: int | None = None) -> Job:
@@ -42,23 +42,21 @@ def name_of(file: Path) -> str:
 
 
 def _experiment(content: dict[str, Any], name: str, runs: int | None, seed: int | None) -> Job:
-    check_keys("key", content, (*KEYS, *_RUN_KEYS))
-    settings = {key: content.pop(key, default) for key, default in _RUN_KEYS.items()}
-    runs = settings["runs"] if runs is None else runs
-    seed = settings["seed"] if seed is None else seed
-    metric = content.get("metric", "regret")
-    title = content.get("title", name)
-    with at("runs"):
-        whole("runs", runs, 2, 10**12)
-    with at("seed"):
-        whole("seed", seed, 0, 2**64 - 1)
-    with at("metric"):
-        one_of("metric", metric, ("regret", "error"))
-    with at("title"):
-        check_name("title", title)
     of_file = tuple(cases(content))
+    settings = {"runs": RUNS, "seed": 1, "metric": "regret", "title": name, "checkpoints": CHECKPOINTS, **content}
+    with at("runs"):
+        runs = whole("runs", settings["runs"] if runs is None else runs, 2, 10**12)
+    with at("seed"):
+        seed = whole("seed", settings["seed"] if seed is None else seed, 0, 2**64 - 1)
+    with at("metric"):
+        metric = one_of("metric", settings["metric"], ("regret", "error"))
+    with at("title"):
+        title = check_name("title", settings["title"])
+    with at("checkpoints"):
+        checkpoints = whole("checkpoints", settings["checkpoints"], 1, 10_000)
     compared = ", ".join(dict.fromkeys(policy.name for case in of_file for policy in case.policies))
     id = re.sub(r"[^\w.-]+", "-", name)  # used in the names of files and anchors
-    panel = Panel(id, "", title, compared, "", metric, of_file, content.get("checkpoints", CHECKPOINTS))
+    panel = Panel(id, "", title, compared, "", metric, of_file, checkpoints)
     introduction = f"{compared}: {runs:,} runs, {len(of_file)} case(s)."
-    return Job(title, introduction, [panel], runs, seed, content)
+    description = {key: value for key, value in content.items() if key not in ("runs", "seed")}
+    return Job(title, introduction, [panel], runs, seed, description)

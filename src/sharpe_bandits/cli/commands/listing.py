@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._support import console
 from ...arms.base import Arm
-from ...experiments.catalogue import kinds
+from ...experiments import catalogue
 from ...objectives import Objective
 from ...paper.panels import panels
 from ...policies.base import Policy
@@ -41,11 +41,14 @@ def list_kinds(options: argparse.Namespace) -> None:
     """Print the policies, arms or objectives that an experiment file can name."""
     cited = options.what == "policies"
     heads = ("kind", "parameters", "description", *(["citation"] if cited else []))
-    entries = kinds(_BASES[options.what]).values()
-    rows = [(e.kind, e.signature(), e.summary, *([e.citation] if cited else [])) for e in entries]
+    kinds = catalogue.kinds(_BASES[options.what])
+    rows = [
+        (name, catalogue.signature(kind), catalogue.summary(kind), *([catalogue.citation(kind)] if cited else []))
+        for name, kind in kinds.items()
+    ]
     notes = []
     if cited:
-        stopping = " and ".join(e.kind for e in entries if e.make.stops_itself)
+        stopping = " and ".join(name for name, kind in kinds.items() if kind.stops_itself)
         notes = [
             "Every policy takes name; index policies take pilot_fraction or pilot_pulls.",
             f"{stopping} have a fixed confidence: for sb.identify and live agents, not experiment files.",
