@@ -138,7 +138,7 @@ def asked(monkeypatch):
 
     def remember(job, out, workers, stream):
         found.job, found.out, found.workers = job, out, workers
-        return reproduction.Reproduction([], {}, [])
+        return reproduction.Reproduction([], [], 0.0)
 
     monkeypatch.setattr(reproduction, "run_job", remember)
     return found

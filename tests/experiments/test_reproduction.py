@@ -403,14 +403,6 @@ def test_a_job_that_was_only_begun_refuses_others_too(tmp_path, monkeypatch, cap
     assert {p.name for p in tmp_path.iterdir()} == {"settings.json"}
 
 
-def test_a_folder_of_something_else_is_left_alone(tmp_path, capsys):
-    (tmp_path / "manifest.json").write_text("{}")
-    before = files(tmp_path)
-    assert reproduce(tmp_path) == 2
-    assert "was not written by this program" in capsys.readouterr().err
-    assert files(tmp_path) == before
-
-
 @pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[]", b'"x"', b"{}"])
 def test_settings_that_cannot_be_read_are_refused(tmp_path, capsys, content):
     (tmp_path / "settings.json").write_bytes(content)

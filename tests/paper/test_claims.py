@@ -139,7 +139,7 @@ def several():
 
 @pytest.mark.parametrize(
     ("selector", "number"),
-    [("set=A, L=0.5", 0), ("set=A, L=1", 1), ("L=1.0", 1), ("set=B", 2), ("set=B,L=0.50,n=10", 2)],
+    [("set=A, L=0.5", 0), ("set=A, L=1", 1), ("L=1", 1), ("set=B", 2), ("set=B,L=0.5,n=10", 2)],
 )
 def test_a_selector_names_one_case(several, selector, number):
     found, outcome = find(several, "B", selector)

@@ -121,7 +121,8 @@ def test_growth_is_judged_by_the_longer_games_where_there_are_some():
     one = case([UCB], {"L": 1.0}, sb.RSSR(1.0), BANDIT, 10**6)
     long_panel = finished(panel([one]), [outcome(UCB, np.stack([wrong, far - wrong], axis=2), far)])
     both = dataclasses.replace(short.panel, long_cases=(one,))
-    findings = examine([PanelResult(both, short.studies, long_panel.studies)], 30, 0)
+    done = PanelResult(both, short.studies, long_panel.studies)
+    findings = examine([done], 30, 0)
     verdicts = {v.id: v for v in findings.verdicts}
     assert verdicts["R9.log"].verdict == "fails"
     assert verdicts["R9.log"].says == "The regret of UCB-RSSR is logarithmic in n, up to n = 1,000,000"
@@ -129,7 +130,7 @@ def test_growth_is_judged_by_the_longer_games_where_there_are_some():
     assert {row[4] for table in findings.tables if table.anchor == "bounds" for row in table.rows} == {10**4, 10**6}
     assert "linear regret" not in verdicts["R9.bound"].why  # no run locked in
     assert "not a valid bound" in verdicts["R9.bound"].why
-    assert all(row["t"] <= 10**4 for row in findings.rows["R9-paper"])  # what is drawn is what was drawn before
+    assert all(row["t"] <= 10**4 for row in done.of_theory)  # what is drawn is what was drawn before
 
 
 def test_a_bound_is_not_judged_where_the_pilot_is_longer_than_the_theorem_takes_it_to_be():
@@ -187,7 +188,8 @@ def test_that_the_bounds_show_who_is_ahead_is_vacuous():
 
 def test_what_the_released_code_plots_is_beside_the_regret():
     done = without_runs("R3", "authors")
-    rows = examine([done], 3, 0).rows["R3-authors"]
+    examine([done], 3, 0)
+    rows = done.of_theory
     plotted = [row for row in rows if row["metric"] == "regret as plotted"]
     plays = {
         (row["case"], row["policy"], row["t"]): row["mean"]
@@ -201,13 +203,15 @@ def test_what_the_released_code_plots_is_beside_the_regret():
             sb.objectives.Statistics(mean=case.environment.means, variance=case.environment.variances)
         )
         assert row["mean"] == pytest.approx(abs(values[0] - values[1]) * plays[row["case"], row["policy"], row["t"]])
-    two_arms = examine([without_runs("R1", "authors")], 3, 0).rows["R1-authors"]
-    assert "regret as plotted" not in {row["metric"] for row in two_arms}
+    two_arms = without_runs("R1", "authors")
+    examine([two_arms], 3, 0)
+    assert "regret as plotted" not in {row["metric"] for row in two_arms.of_theory}
 
 
 def test_bounds_are_rows_of_the_tidy_table_where_they_say_something():
     done, bandit, policy = shvv(0)
-    rows = examine([done], 400, 0).rows["R9-paper"]
+    examine([done], 400, 0)
+    rows = done.of_theory
     assert all(list(row) == COLUMNS for row in rows)
     expected = {f"bound ({b.form})": b.value for b in theory.bounds_for(policy, bandit, 200_000) if not b.vacuous}
     assert {row["metric"]: row["mean"] for row in rows} == expected
@@ -217,7 +221,8 @@ def test_bounds_are_rows_of_the_tidy_table_where_they_say_something():
 
 def test_a_bound_on_regret_is_drawn_only_while_it_says_something():
     done = growing(lambda t: 10 * np.log(t))
-    rows = [row for row in examine([done], 30, 0).rows["R9-paper"] if row["metric"] == "bound (printed)"]
+    examine([done], 30, 0)
+    rows = [row for row in done.of_theory if row["metric"] == "bound (printed)"]
     assert rows
     for row in rows:
         assert row["mean"] < GAP * row["t"]
@@ -293,15 +298,15 @@ def test_a_users_own_experiment_is_measured_but_nothing_is_claimed_of_it():
 
 @pytest.fixture(scope="module")
 def coverage():
-    source = of_paper("C1", "paper")
+    """The panel, its rows, and its verdicts by id."""
+    done = finished(of_paper("C1", "paper"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(theory_check, "SAMPLES", 2000)
-        return source, examine([finished(source)], 3, 0)
+        return done.panel, done.of_theory, {v.id: v for v in examine([done], 3, 0).verdicts}
 
 
 def test_the_coverage_panel_has_a_row_per_inequality_arm_and_case(coverage):
-    source, findings = coverage
-    rows = findings.rows["C1-paper"]
+    source, rows, _ = coverage
     arms = source.cases[0].environment.K
     kinds = {row["policy"] for row in rows}
     concentration = {f"{s}, {form}" for s in ("variance", "sr_like", "rssr") for form in ("printed", "repaired")}
@@ -317,14 +322,13 @@ def test_the_coverage_panel_has_a_row_per_inequality_arm_and_case(coverage):
 
 
 def test_lemmas_2_and_3_fail_as_printed(coverage):
-    verdicts = {v.id: v for v in coverage[1].verdicts}
-    assert verdicts["C1.4"].verdict == "fails"
-    assert verdicts["C1.5"].verdict == "fails"
+    _, _, verdicts = coverage
+    assert verdicts["C1.4"].verdict == verdicts["C1.5"].verdict == "fails"
 
 
 def test_all_five_hold_on_rewards_within_one(coverage):
     """The lemmas do not ask for it, but the paper's experiments with SHVV are there."""
-    for verdict in coverage[1].verdicts:
+    for verdict in coverage[2].values():
         inside = [e for e in verdict.evidence if "[0, 1]" in e.check or within_one(e.check)]
         assert inside
         assert not [e for e in inside if e.verdict == "fails"]
@@ -337,7 +341,7 @@ def within_one(check):
 
 
 def test_every_inequality_is_beside_its_own_promise(coverage):
-    rows = coverage[1].rows["C1-paper"]
+    _, rows, _ = coverage
     promised = {(r["case"], r["policy"]): r["mean"] for r in rows if r["metric"] == "promised rate"}
     for row in rows:
         if row["policy"].startswith(("order", "phases")) and row["policy"].endswith("repaired"):
@@ -348,10 +352,10 @@ def test_every_inequality_is_beside_its_own_promise(coverage):
             assert promised[row["case"], row["policy"]] == pytest.approx(0.1)
 
 
-def evidence_of(findings, kind):
+def evidence_of(rows, kind):
     """By how much a rate, at its lower end, exceeds what was promised; the promises are worked out anew."""
     found = []
-    for row in findings.rows["C1-paper"]:
+    for row in rows:
         if row["policy"] == kind and row["metric"] == "violation rate" and "of arms in" not in row["case"]:
             found.append(row["low"] - promise_of(kind, row))
     return found
@@ -368,24 +372,23 @@ def promise_of(kind, row):
 
 
 def test_lemma_1_fails_as_printed_and_nothing_breaks_the_repaired_forms(coverage):
-    _, findings = coverage
-    verdicts = {v.id: v for v in findings.verdicts}
+    _, rows, verdicts = coverage
     assert verdicts["C1.1"].verdict == "fails"  # u² where u⁴ is needed
-    rates = [row for row in findings.rows["C1-paper"] if row["metric"] == "violation rate"]
+    rates = [row for row in rows if row["metric"] == "violation rate"]
     of_lemma_1 = [row for row in rates if row["policy"] == "variance, printed"]
     assert len(verdicts["C1.1"].evidence) == len(of_lemma_1)
     for kind in ("order of variances, repaired", "phases of SHVV, repaired"):
-        assert not [e for e in evidence_of(findings, kind) if e > 0]
+        assert not [e for e in evidence_of(rows, kind) if e > 0]
     for row in rates:
         if row["policy"].endswith("repaired") and row["policy"].split(",")[0] in ("variance", "sr_like", "rssr"):
             assert row["low"] <= 0.1
 
 
 def test_rewards_within_one_keep_lemma_1(coverage):
-    _, findings = coverage
+    _, rows, _ = coverage
     rates = [
         row["mean"]
-        for row in findings.rows["C1-paper"]
+        for row in rows
         if (row["policy"], row["metric"]) == ("variance, printed", "violation rate")
         and row["case"].startswith("Uniform(0, 1)")
     ]

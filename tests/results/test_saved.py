@@ -106,11 +106,6 @@ def test_saving_again_replaces_the_study_and_leaves_no_litter(saved):
     assert [path.name for path in saved.iterdir()] == [FILE]
 
 
-def test_a_study_cannot_be_saved_where_a_file_is(study, saved):
-    with pytest.raises(sb.errors.InvalidInputError, match=f"{FILE} is a file; give another name"):
-        study.save(saved / FILE)
-
-
 def test_no_byte_can_be_changed_or_missing_unnoticed(saved):
     content = (saved / FILE).read_bytes()
     changed = [content[:k] + bytes([content[k] ^ 1]) + content[k + 1 :] for k in range(0, len(content), 97)]

@@ -73,7 +73,7 @@ class Case:
     @property
     def L(self) -> float | None:
         """The regulariser: the value of the name L, or that of the objective, if it has one."""
-        L = self.names.get("L", getattr(self.objective, "L", None))
+        L: Any = self.names.get("L", getattr(self.objective, "L", None))
         return float(L) if is_number(L) else None
 
     @property

@@ -101,11 +101,12 @@ class PanelResult:
     studies: list[Study]
     long_studies: list[Study] = field(default_factory=list)
     readings: list[PanelResult] = field(default_factory=list)
+    of_theory: Rows = field(default_factory=list)  # what theory adds to the tidy table
 
-    def rows(self, of_theory: Sequence[dict[str, Any]] = ()) -> Rows:
-        """The tidy table of the panel, and then what theory adds to it."""
+    def rows(self) -> Rows:
+        """The tidy table: what was measured, and what theory adds."""
         own = {"panel": self.panel.id, "profile": self.panel.profile}
-        return [{**row, **own} for row in [*(row for study in self.studies for row in study.rows()), *of_theory]]
+        return [{**row, **own} for row in [*(row for study in self.studies for row in study.rows()), *self.of_theory]]
 
     def figure(self, rows: Rows) -> Figure:
         """The figure of the panel, from its rows."""
@@ -114,11 +115,11 @@ class PanelResult:
         if panel.metric == "coverage":
             return rates(rows, f"{panel.title}{where}. Bars are 99% intervals")
         caption = f"{panel.title}{where}. {max(study.runs for study in self.studies):,} runs; 95% intervals"
-        if panel.metric == "regret":
-            if all(study.K == 2 for study in self.studies):
-                caption += "; with two arms, sub-optimal plays are regret divided by the gap"
-            return curves(rows, self.studies, caption)
-        return points(rows, self.studies, panel.metric, caption)
+        if panel.metric != "regret":
+            return points(rows, self.studies, panel.metric, caption)
+        if all(study.K == 2 for study in self.studies):
+            caption += "; with two arms, sub-optimal plays are regret divided by the gap"
+        return curves(rows, self.studies, caption)
 
 
 def run_panels(

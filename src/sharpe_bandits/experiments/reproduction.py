@@ -37,12 +37,11 @@ HALVING = ("V1", "V2", "V3", "V4", "V5")
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The results of a job: panels, their tidy tables by key, verdicts, and the seconds that it took."""
+    """The results of a job: what its report shows, verdicts, and the seconds that it took."""
 
-    results: list[PanelResult]
-    rows: dict[str, list[dict[str, Any]]]
+    sections: list[Section]
     verdicts: list[Verdict]
-    seconds: float = 0.0
+    seconds: float
 
 
 def run_job(
@@ -60,41 +59,47 @@ def run_job(
     simulated = time.perf_counter() - started
     if stream is not None:
         stream.write(f"simulated in {simulated:.1f} s; measuring, drawing and writing\n")
-    findings = theory_check.examine(results, job.runs, job.seed)
-    verdicts = [verdict for result in results for verdict in claims.judge(result)] + findings.verdicts
+    theory = theory_check.examine(results, job.runs, job.seed)
+    verdicts = [verdict for result in results for verdict in claims.judge(result)] + theory.verdicts
     order = [panel.id for panel in job.panels]
     # by panel; claims of the paper first, then those of theory
     verdicts.sort(key=lambda v: (order.index(v.panel), not (what := v.id.split(".")[-1]).isdigit(), what))
-    rows = {result.panel.key: result.rows(findings.rows[result.panel.key]) for result in results}
-    joint = HALVING if {*HALVING} <= {*order} else ()  # one figure for all of them
-    sections = []
-    for result in results:
-        p = result.panel
-        if joint and p.id == joint[0]:
-            title = "Five experiments with SHVV in one figure, Fig. 4a"
-            together = Panel("Fig4a", "", title, "", "", "error", (), 0)
-            sections.append(Section(together, [], [], pictures(halving_figure(results, rows))))
-        figures = {} if p.id in joint else pictures(result.figure(rows[p.key]))
-        sections.append(Section(p, result.studies, rows[p.key], figures))
-    text = (job.title, job.introduction)
-    write(sections, page(*text, sections, verdicts, findings.tables, runs=job.runs, seed=job.seed), out)
+    sections = _sections(results)
+    html = page(job.title, job.introduction, sections, verdicts, theory.tables, runs=job.runs, seed=job.seed)
+    write(sections, html, out)
     write_atomically(out / "claims.json", to_json([v.to_dict() for v in verdicts]))
     seconds = {"simulated": round(simulated, 2), "total": round(time.perf_counter() - started, 2)}
     here = {"system": platform.platform(), "processor": processor(), "cores": cores(), backend.unit: backend.workers}
     manifest = {**settings, "machine": here, "computed on": backend.machines or [machine()], "seconds": seconds}
     write_atomically(out / "manifest.json", to_json(manifest))
-    return Reproduction(results, rows, verdicts, seconds["total"])
+    return Reproduction(sections, verdicts, seconds["total"])
 
 
-def halving_figure(results: list[PanelResult], rows: dict[str, list[dict[str, Any]]]) -> Figure:
-    """The paper's Fig. 4a: the errors of SHVV in its five experiments."""
-    halving = [result for result in results if result.panel.id in HALVING]
-    series = []
-    for panel in (result.panel for result in halving):
-        errors = (row for row in rows[panel.key] if row["metric"] == "error")
-        series += [{**row, "policy": f"{panel.id}: {panel.title}"} for row in errors]
-    caption = f"The five experiments with SHVV, the paper's Fig. 4a. {halving[0].studies[0].runs:,} runs; 95% intervals"
-    return points(series, halving[0].studies, "error", caption, "The error of SHVV as K grows")
+def _sections(results: list[PanelResult]) -> list[Section]:
+    """What the report shows; the experiments with SHVV have one figure, the paper's Fig. 4a, if all were run."""
+    sections = [Section(result.panel, result.studies, result.rows(), {}) for result in results]
+    ids = [section.panel.id for section in sections]
+    joint = HALVING if {*HALVING} <= {*ids} else ()
+    for result, section in zip(results, sections, strict=True):
+        if section.panel.id not in joint:
+            section.pictures = pictures(result.figure(section.rows))
+    if joint:
+        title = "Five experiments with SHVV in one figure, Fig. 4a"
+        panel = Panel("Fig4a", "", title, "", "", "error", (), 0)
+        figure = _halving_figure([section for section in sections if section.panel.id in joint])
+        sections.insert(min(map(ids.index, joint)), Section(panel, [], [], pictures(figure)))
+    return sections
+
+
+def _halving_figure(sections: list[Section]) -> Figure:
+    """The errors of SHVV in its five experiments."""
+    rows = []
+    for section in sections:
+        policy = f"{section.panel.id}: {section.panel.title}"
+        rows += [{**row, "policy": policy} for row in section.rows if row["metric"] == "error"]
+    studies = sections[0].studies
+    caption = f"The five experiments with SHVV, the paper's Fig. 4a. {studies[0].runs:,} runs; 95% intervals"
+    return points(rows, studies, "error", caption, "The error of SHVV as K grows")
 
 
 def _settings(job: Job) -> dict[str, Any]:
@@ -125,10 +130,6 @@ def _claim_folder(settings: dict[str, Any], out: Path) -> None:
     try:
         theirs = from_json(path.read_bytes(), str(path), constants=True)
     except FileNotFoundError:
-        if (out / "manifest.json").exists():
-            raise InvalidInputError(
-                f"{out} was not written by this program ({out / 'manifest.json'}); choose another --out"
-            ) from None
         write_atomically(path, to_json(mine))
         return
     except UnreadableDataError as error:

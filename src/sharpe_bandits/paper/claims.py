@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -109,17 +107,8 @@ def plotted_gap(study: Study, result: PolicyResult) -> float:
 
 def find(result: PanelResult, policy: str, selector: str) -> tuple[Study, PolicyResult]:
     """The study of the case selected by, for example, ``"K=5, L=0.75"``, and the result of a policy in it."""
-    selection = dict(part.strip().split("=") for part in selector.split(","))
-    cases = [
-        study
-        for case, study in zip(result.panel.cases, result.studies, strict=True)
-        if all(_same(case.names.get(name), value) for name, value in selection.items())
-    ]
-    assert len(cases) == 1, f"{selector!r} names {len(cases)} cases of {result.panel.key}, not one"
-    return cases[0], cases[0][policy]
-
-
-def _same(value: Any, text: str) -> bool:
-    with suppress(TypeError, ValueError):
-        return float(value) == float(text)
-    return bool(value == text)
+    selection = {tuple(part.strip().split("=")) for part in selector.split(",")}
+    names = ({(name, str(value)) for name, value in case.names.items()} for case in result.panel.cases)
+    studies = [study for study, own in zip(result.studies, names, strict=True) if selection <= own]
+    assert len(studies) == 1, f"{selector!r} names {len(studies)} cases of {result.panel.key}, not one"
+    return studies[0], studies[0][policy]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -65,11 +66,10 @@ _GROWTH = (
 
 @dataclass
 class TheoryFindings:
-    """Theory results for panels: tidy rows by panel, verdicts, and rows of the tables of bounds and of growth."""
+    """What theory says of panels: verdicts, and rows of the tables of bounds and of growth."""
 
     runs: int
     seed: int
-    rows: dict[str, Rows] = field(default_factory=dict)
     verdicts: list[Verdict] = field(default_factory=list)
     bounds: list[list[Any]] = field(default_factory=list)
     growth: list[list[Any]] = field(default_factory=list)
@@ -88,26 +88,25 @@ class TheoryFindings:
 
 
 def examine(results: Iterable[PanelResult], runs: int, seed: int) -> TheoryFindings:
-    """Compare panels with theory."""
+    """Compare panels with theory, and add its rows to their tidy tables."""
     findings = TheoryFindings(runs, seed)
     for result in results:
         panel = result.panel
-        findings.rows[panel.key] = []
         if panel.metric == "coverage":
             _coverage(result, findings)
             continue
-        _add(_bounds, result, findings)
+        _judge(_bounds, result, findings)
         if panel.metric == "regret":
             if panel.profile == "authors":
-                findings.rows[panel.key] += _plotted_rows(result)
-            _add(_growth, result, findings)
+                result.of_theory.extend(_plotted_rows(result))
+            _judge(_growth, result, findings)
         if "experiments" in sources(panel):
             _same_arm(result, findings)
             _evident(result, findings)
     return findings
 
 
-def _add(
+def _judge(
     judge: Callable[[PanelResult, TheoryFindings], Verdict | None], result: PanelResult, findings: TheoryFindings
 ) -> None:
     """Add a verdict to the findings, with those under the readings that have games as long."""
@@ -133,45 +132,45 @@ def _place(result: PanelResult, case: Case, policy: Policy) -> list[Any]:
 def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
     """Bounds against what was measured; the verdict is on those that are printed."""
     panel = result.panel
-    kind = "probability" if panel.metric == "error" else "regret"
-    judged: dict[str, list[Evidence]] = {}
+    of_errors = panel.metric == "error"
+    judged: dict[str, list[Evidence]] = defaultdict(list)
+    silent: dict[str, list[tuple[float, int | None]]] = defaultdict(list)  # vacuous bounds, and until which budget
     locked: list[str] = []
-    silent: dict[str, list[tuple[float, int | None]]] = {}  # by policy: vacuous bounds, and when they cease to be
     pairs = list(zip((*panel.cases, *panel.long_cases), (*result.studies, *result.long_studies), strict=False))
     for case, study in pairs:
         for policy in case.policies:
             outcome, judged_by = study[policy.name], (study.objective, CONFIDENCE)
-            measured = outcome.regret(*judged_by).final if kind == "regret" else outcome.error(*judged_by)
-            bounds = [b for b in theory.bounds_for(policy, case.environment, case.horizon) if b.kind == kind]
-            # A bound is drawn where its assumptions are met, and in the authors' figures, which have it although their
-            # pilot is too short for it.
-            authors = panel.profile == "authors"
-            informative = [bound.form for bound in bounds if not bound.vacuous and (bound.applies or authors)]
-            if informative and study in result.studies and not panel.reading:  # the longer runs are not plotted
-                findings.rows[panel.key] += _bound_rows(case, study, policy, informative)
+            measured = outcome.error(*judged_by) if of_errors else outcome.regret(*judged_by).final
+            bounds = theory.bounds_for(policy, case.environment, case.horizon)
+            bounds = [bound for bound in bounds if (bound.kind == "probability") == of_errors]
+            if study in result.studies and not panel.reading:  # the longer runs are not plotted
+                # A bound is drawn where its assumptions are met, and in the authors' figures, which have it although
+                # their pilot is too short for it.
+                authors = panel.profile == "authors"
+                forms = [bound.form for bound in bounds if not bound.vacuous and (bound.applies or authors)]
+                result.of_theory.extend(_bound_rows(case, study, policy, forms))
             for bound in bounds:
-                verdict = within(measured, bound.value)
-                judge = bound.form == "printed" and policy.name == policy.title
-                start = theory.informative_budget(policy, case.environment) if judge and kind != "regret" else None
-                value, word = None if np.isinf(bound.value) else bound.value, "vacuous" if bound.vacuous else verdict
+                verdict, value = within(measured, bound.value), None if np.isinf(bound.value) else bound.value
+                printed = bound.form == "printed" and policy.name == policy.title
+                start = theory.informative_budget(policy, case.environment) if printed and of_errors else None
+                word = "vacuous" if bound.vacuous else verdict
                 row = [*_place(result, case, policy), bound.form, value, measured.mean, start, word]
                 findings.bounds.append(row)
-                if judge and bound.vacuous:
-                    silent.setdefault(policy.name, []).append((bound.value, start))
-                elif judge and bound.applies:
+                if printed and bound.vacuous:
+                    silent[policy.name].append((bound.value, start))
+                elif printed and bound.applies:
                     check = f"{policy.name} @ {case.label}, n = {case.horizon:,} within its bound"
-                    judged.setdefault(policy.name, []).append(_against_bound(check, measured, bound.value, verdict))
-                    if verdict == "fails" and kind == "regret":
+                    judged[policy.name].append(_against_bound(check, measured, bound.value, verdict))
+                    if verdict == "fails" and not of_errors:
                         share = outcome.locked_in(*judged_by).mean
                         locked += [f"{share:.1%} ({case.label}, n = {case.horizon:,})"] if share >= 0.0005 else []
     of_others = "others" in sources(panel)
-    if not panel.profile or not (judged or (silent and kind == "probability" and not of_others)):
+    if not panel.profile or not (judged or (silent and of_errors and not of_others)):
         return None
     names = " and of ".join(judged or silent)
-    says = f"The printed bound of {names} holds where it is not vacuous"
-    about = "errors" if kind == "probability" else names
+    says, statement = f"The printed bound of {names} holds where it is not vacuous", "errors" if of_errors else names
     if not judged:
-        return verdict_on(f"bound:{about}", result, says, _why_vacuous(silent), (), "vacuous")
+        return verdict_on(f"bound:{statement}", result, says, _why_vacuous(silent), (), "vacuous")
     runs = (
         "Runs that lock in to a wrong arm have linear regret up to these horizons, which the bound does not cover: "
         f"{', '.join(locked)}. "
@@ -181,9 +180,8 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
         "root in the wrong direction, and so counts 1/gap pulls where 1/gap² are needed; and it treats rewards "
         "above 1 as if they were within [0, 1]. See the table of bounds."
     )
-    evidence = [e for of_policy in judged.values() for e in of_policy]
     says += f", up to n = {max(case.horizon for case, _ in pairs):,}"
-    return verdict_on(f"bound:{about}", result, says, why, evidence)
+    return verdict_on(f"bound:{statement}", result, says, why, [e for own in judged.values() for e in own])
 
 
 def _why_vacuous(silent: dict[str, list[tuple[float, int | None]]]) -> str:
@@ -226,12 +224,12 @@ def _evident(result: PanelResult, findings: TheoryFindings) -> None:
 
 def _plotted_rows(result: PanelResult) -> Rows:
     """The quantity that the released code plots as regret, where it differs from regret."""
+    studies = {study.label: study for study in result.studies if study.K > 2}
     rows = []
-    for study in result.studies:
-        for row in study.rows():
-            if row["metric"] == "sub-optimal plays" and study.K > 2:
-                gap = plotted_gap(study, study[row["policy"]])
-                rows.append({**row, "metric": AS_PLOTTED, **{name: gap * row[name] for name in ENDS}})
+    for row in result.rows():
+        if row["metric"] == "sub-optimal plays" and (study := studies.get(row["case"])):
+            gap = plotted_gap(study, study[row["policy"]])
+            rows.append({**row, "metric": AS_PLOTTED, **{name: gap * row[name] for name in ENDS}})
     return rows
 
 
@@ -334,7 +332,6 @@ Measured = tuple[str, str, float, Estimate, Sequence[Arm]]
 
 def _coverage(result: PanelResult, findings: TheoryFindings) -> None:
     """The coverage panel: violation rates compared with what the inequalities promise."""
-    rows = findings.rows[result.panel.key]
     by_kind: dict[str, list[tuple[Evidence, bool]]] = {}  # and whether rewards are in [0, 1]
     sizes: set[int] = set()
     for case, study in zip(result.panel.cases, result.studies, strict=True):
@@ -349,7 +346,7 @@ def _coverage(result: PanelResult, findings: TheoryFindings) -> None:
             promised = {**dict.fromkeys(ENDS, min(promise, 1.0)), "se": 0.0}
             for metric, numbers in (("violation rate", vars(rate)), (PROMISED, promised)):
                 row = study.row(kind, SAMPLES, {"t": case.horizon, "metric": metric, **numbers})
-                rows.append({**row, "case": place})
+                result.of_theory.append({**row, "case": place})
             evidence = _against_bound(f"{kind} @ {place} within its promise", rate, promise, within(rate, promise))
             unit = all(arm.support[0] >= 0 and arm.support[1] <= 1 for arm in arms)
             by_kind.setdefault(kind, []).append((evidence, unit))

@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from .._support.display import Table
+from .._support.display import Table, in_words
 from .._support.files import write_all, write_atomically
 from .._support.names import repeats_counted
 from .._support.versions import versions
@@ -44,9 +44,14 @@ class Section:
     @property
     def settings(self) -> list[tuple[str, str, str]]:
         """Label, arms and policies of every case."""
-        arms = [", ".join(repeats_counted(study.arms_in_words())) for study in self.studies]
-        policies = ["; ".join(study.policies_in_words()) for study in self.studies]
-        return list(zip([study.label for study in self.studies], arms, policies, strict=True))
+        return [
+            (
+                study.label,
+                _arms(study.settings["bandit"]),
+                "; ".join(in_words(result.policy) for result in study.values()),
+            )
+            for study in self.studies
+        ]
 
 
 def report(study: Study, folder: Path) -> Path:
@@ -107,6 +112,13 @@ def _reasons(statement: Statement) -> dict[str, str]:
         if verdict.verdict in ("fails", "vacuous") and verdict.why:
             reasons.setdefault(verdict.why, []).append(verdict)
     return {places(own, statement.verdicts): why for why, own in reasons.items()}
+
+
+def _arms(bandit: dict[str, Any]) -> str:
+    """The arms of a bandit, or the bandit if it is not a fixed set of arms."""
+    if bandit.get("bandit") != "Bandit":
+        return in_words(bandit)
+    return ", ".join(repeats_counted(in_words(arm, named=False) for arm in bandit["arms"]))
 
 
 def _cell(value: Any) -> str:

@@ -186,7 +186,8 @@ class PolicyResult:
             gaps = gaps.min(axis=0, keepdims=True)  # an arm that is best for a while is not a wrong one
         late = self.final - self.halfway
         best = np.where(gaps > 0, 0, late).sum(axis=1)
-        return metrics.wilson(int((best < probability("share", share) * late.sum(axis=1)).sum()), self.runs, confidence)
+        locked = best < probability("share", share) * late.sum(axis=1)
+        return metrics.wilson(int(locked.sum()), self.runs, confidence)
 
     def wrong(self, objective: Objective | None = None) -> np.ndarray:
         """Per run, whether the recommended arms are not the best ones (arms that tie are interchangeable)."""
@@ -225,9 +226,8 @@ class PolicyResult:
         if metric == "regret":
             yield "regret", self.regret(judge)
             yield "sub-optimal plays", self.suboptimal_plays(judge)
-            if self.halfway is not None:
-                for share in LOCKED_IN:
-                    yield f"runs locked in at {share:.0%}", self.locked_in(judge, share=share)
+            for share in LOCKED_IN:
+                yield f"runs locked in at {share:.0%}", self.locked_in(judge, share=share)
         yield "error", self.error(judge)
         yield "simple regret", self.simple_regret(judge)
         if not judge.has_feature:

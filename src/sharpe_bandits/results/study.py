@@ -7,11 +7,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from .._support.display import Table, in_words
+from .._support.display import Table
 from .._support.validation import one_of
 from ..charts.description import Figure
 from ..charts.render_matplotlib import render_matplotlib
@@ -20,14 +20,14 @@ from ..errors import InvalidInputError, shown, unknown
 from ..objectives import Objective, check_objective
 from . import metrics, saved
 from .metrics import Curve, Estimate
-from .policy_result import CONFIDENCE, Metric, PolicyResult, StoppingResult
+from .policy_result import CONFIDENCE, Metric, PolicyResult
 
 #: Numbers of an estimate, and columns of the tidy table.
 ENDS = ("mean", "se", "low", "high")
 _M = TypeVar("_M", bound=Curve | Estimate)
 
 
-class ByPolicy(dict[str, _M], Generic[_M]):
+class ByPolicy(dict[str, _M]):
     """One curve or estimate per policy of a study, by name or class; displayed as a table of the final values."""
 
     def __init__(self, what: str, values: dict[str, _M], study: Study) -> None:
@@ -35,10 +35,7 @@ class ByPolicy(dict[str, _M], Generic[_M]):
         self.what, self._study = what, study
 
     def __getitem__(self, name: str) -> _M:
-        policy = self._study[name].name
-        if policy not in self:
-            raise unknown(f"policy with {self.what}", name, self)
-        return super().__getitem__(policy)
+        return super().__getitem__(self._study[name].name)
 
     def table(self) -> Table:
         """The values at the end."""
@@ -147,17 +144,6 @@ class Study(Mapping[str, PolicyResult]):
         """Rounds at which pulls are known."""
         return next(iter(self.values())).checkpoints
 
-    def arms_in_words(self) -> list[str]:
-        """Its arms, or its bandit if that is not a fixed set of arms."""
-        bandit = self.settings["bandit"]
-        if bandit.get("bandit") != "Bandit":
-            return [in_words(bandit)]
-        return [in_words(arm, named=False) for arm in bandit["arms"]]
-
-    def policies_in_words(self) -> list[str]:
-        """Kinds and parameters of its policies."""
-        return [in_words(result.policy) for result in self.values()]
-
     def judged_by(self, objective: Objective | None = None) -> Study:
         """The same study with an objective: the given one, its own, or the one that its policies share."""
         return replace(self, objective=self._common(objective), L=self.L if objective is None else None)
@@ -182,8 +168,7 @@ class Study(Mapping[str, PolicyResult]):
 
     def _example(self) -> str:
         """An objective that the study could be judged by, as code."""
-        objective = next((result.objective for result in self.values() if result.objective is not None), None)
-        return "sb.RSSR(L=0.5)" if objective is None else f"sb.objectives.{objective!r}"
+        return next((f"sb.objectives.{r.objective!r}" for r in self.values() if r.objective), "sb.RSSR(L=0.5)")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.results)
@@ -206,31 +191,21 @@ class Study(Mapping[str, PolicyResult]):
 
     # --- all policies -------------------------------------------------------------------------------------------------
 
-    def _all(
-        self, what: str, ask: Callable[[PolicyResult, Objective], _M], objective: Objective | None
-    ) -> ByPolicy[_M]:
+    def _all(self, what: str, ask: Callable[..., _M], objective: Objective | None, *how: float) -> ByPolicy[_M]:
         judge = self._common(objective)
-        return ByPolicy(what, {name: ask(result, judge) for name, result in self.items()}, self)
+        return ByPolicy(what, {name: ask(result, judge, *how) for name, result in self.items()}, self)
 
     def regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Curve]:
         """Regret over time of every policy."""
-        return self._all("regret", lambda r, o: r.regret(o, confidence), objective)
+        return self._all("regret", PolicyResult.regret, objective, confidence)
 
     def suboptimal_plays(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Curve]:
         """Expected plays of arms that are not best, over time, of every policy."""
-        return self._all("sub-optimal plays", lambda r, o: r.suboptimal_plays(o, confidence), objective)
+        return self._all("sub-optimal plays", PolicyResult.suboptimal_plays, objective, confidence)
 
     def error(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
         """Probability of error of every policy."""
-        return self._all("error", lambda r, o: r.error(o, confidence), objective)
-
-    def simple_regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
-        """Expected gap of the arm recommended at the end, of every policy."""
-        return self._all("simple regret", lambda r, o: r.simple_regret(o, confidence), objective)
-
-    def achieved(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
-        """Expected objective of every policy's own sequence of rewards."""
-        return self._all("achieved objective", lambda r, o: r.achieved(o, confidence), objective)
+        return self._all("error", PolicyResult.error, objective, confidence)
 
     def locked_in(
         self, objective: Objective | None = None, confidence: float = CONFIDENCE, share: float = 0.1
@@ -238,24 +213,7 @@ class Study(Mapping[str, PolicyResult]):
         """Proportion of runs in which the best arms got less than ``share`` of the pulls in the last half, of every
         policy.
         """
-        return self._all("runs locked in", lambda r, o: r.locked_in(o, confidence, share), objective)
-
-    def stopping_time(self, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
-        """Mean number of rounds of every fixed-confidence policy. Unfinished runs count with the maximum budget."""
-        return self._of_stopping("stopping times", lambda result: result.stopping_time(confidence))
-
-    def unfinished(self, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
-        """Proportion of runs that reached the maximum budget without stopping, of every fixed-confidence policy."""
-        return self._of_stopping("unfinished runs", lambda result: result.unfinished(confidence))
-
-    def _of_stopping(self, what: str, ask: Callable[[StoppingResult], Estimate]) -> ByPolicy[Estimate]:
-        stopping = {name: r for name, r in self.items() if isinstance(r, StoppingResult)}
-        if not stopping:
-            raise InvalidInputError(
-                f"only fixed-confidence policies such as sb.TopTwo(L=...), which sb.identify() plays, have {what}; "
-                f"{', '.join(self.names)} play a given number of rounds"
-            )
-        return ByPolicy(what, {name: ask(result) for name, result in stopping.items()}, self)
+        return self._all("runs locked in", PolicyResult.locked_in, objective, confidence, share)
 
     # --- comparisons --------------------------------------------------------------------------------------------------
 
@@ -313,9 +271,9 @@ class Study(Mapping[str, PolicyResult]):
             rows.append([name, *vars(values[name]).values(), paired.mean, paired.low, paired.high])
         title = f"{self._size()}, {judge!r}, {100 * confidence:g}% intervals"
         if metric == "stopping time":
-            unfinished = self.unfinished(confidence)
-            columns, rows = [*columns, unfinished.what], [[*row, unfinished[row[0]].mean] for row in rows]
-            if any(estimate.mean > 0 for estimate in unfinished.values()):
+            unfinished = {name: 1 - float(result.stopped.mean()) for name, result in self.items()}
+            columns, rows = [*columns, "unfinished runs"], [[*row, unfinished[row[0]]] for row in rows]
+            if any(unfinished.values()):
                 title += "; a stopping time is a lower bound where runs are unfinished"
         if metric == "error" and any(getattr(result, "epsilon", 0) for result in self.values()):
             title += "; arms within a policy's epsilon of the best are no errors of its own objective"
@@ -371,21 +329,12 @@ class Study(Mapping[str, PolicyResult]):
         """
         from ..report.page import report
 
-        path = _folder(folder)
-        if path.suffix.lower() in (".html", ".htm"):
-            raise InvalidInputError(
-                f"a report is a folder, with figures and data beside its page, got {str(folder)!r}; pass the folder's "
-                f"name, such as {str(path.with_suffix(''))!r}"
-            )
-        return report(self.judged_by(objective), path)
+        return report(self.judged_by(objective), _folder(folder))
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the study to a folder: ``study.npz``, NumPy arrays with a manifest of settings, seed and versions."""
         case = {name: getattr(self, name) for name in ("metric", "objective", "variables", "label", "L")}
-        folder = _folder(folder)
-        if folder.exists() and not folder.is_dir():
-            raise InvalidInputError(f"a study is saved in a folder, and {folder} is a file; give another name")
-        saved.save(self.results, self.settings, case, folder)
+        saved.save(self.results, self.settings, case, _folder(folder))
 
 
 def load(folder: str | os.PathLike[str]) -> Study:

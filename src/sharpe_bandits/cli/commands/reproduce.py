@@ -78,7 +78,7 @@ def _carry_out(job: Job, options: argparse.Namespace) -> None:
     """Run a job and print its results."""
     with cluster.workers(options) as who:
         done = reproduction.run_job(job, options.out, stream=sys.stderr, **who)
-    rows = [row for panel in done.rows.values() for row in panel]
+    rows = [row for section in done.sections for row in section.rows]
     report = f"Report: {options.out / 'report.html'}"
     if done.verdicts:
         report = f"{report} (as a table: sharpe-bandits verdicts {options.out})"
@@ -95,12 +95,12 @@ def _conclusion(job: Job, done: Reproduction) -> list[str]:
 
 
 def _tables(done: Reproduction) -> Iterator[Any]:
-    for result in done.results:
-        panel = result.panel
+    for section in done.sections:
+        panel = section.panel
         title = f"{panel.title} ({panel.profile} profile)" if panel.profile else panel.title
         table = console.table("case", "policy", panel.metric, "s.e.", "95% interval", title=console.escape(title))
-        for row in done.rows[panel.key]:
-            if row["metric"] == panel.metric and row["t"] == row["horizon"]:
+        for row in section.last:
+            if row["metric"] == panel.metric:
                 interval = f"[{row['low']:.4g}, {row['high']:.4g}]"
                 cells = (row["case"], row["policy"], f"{row['mean']:.4g}", f"{row['se']:.2g}", interval)
                 table.add_row(*map(console.escape, cells))
