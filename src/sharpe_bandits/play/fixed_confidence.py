@@ -25,7 +25,7 @@ from .formulas import estimate, kept_cells, noise, turns
 from .game import give_up
 from .memory import zeros
 from .rewards import fill
-from .state import new_state, observe, reset
+from .state import Rule, new_state, observe, reset, update
 from .statistics import arm_record, pooled, summary
 from .streams import REWARDS, fold, stream_key
 
@@ -161,7 +161,8 @@ def identify(game, rewards, log_odds, epsilon, arguments, out):
     arms, row_step, seed = rewards
     objective = arguments[0]
     count = out.final.shape[1]
-    state = new_state(count, kept_cells(), 0)
+    rule = Rule(0, 1.0, 0, kept_cells(), False)
+    state = new_state(count, rule.cells, 0)
     sums, kept = state.sums, state.kept
     pulls = sums.pulls
     estimates, errors, prices, enough = zeros(count), zeros(count), zeros(count), zeros(count, np.bool_)
@@ -205,7 +206,7 @@ def identify(game, rewards, log_odds, epsilon, arguments, out):
                 if x != x:
                     give_up(out.status, numbers[r], a, t, s + 1)
                     return
-                observe(state, a, x, np.nan, t, 0, objective)
+                observe(state, a, x, np.nan, t, rule, update, objective)
                 if t >= end_of_pilot:
                     estimates[a], errors[a], prices[a], enough[a] = look(sums, kept, a, arguments)
                 if traced:

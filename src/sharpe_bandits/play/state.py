@@ -141,12 +141,19 @@ def record_reward(state, i, x, t, window):
     return d
 
 
-def observe(state, i, x, z, t, window, objective):
-    """:func:`record_reward`, and the statistics that are kept; ``z``: the covariate of the round (NaN: there is none);
-    ``objective``: parameters of the objective.
+def update(kept, i, pulls, x, d, z, objective):
+    """:func:`~sharpe_bandits.play.formulas.update_statistics` with the cells of one run."""
+    update_statistics(kept, i, 0, 0, pulls, x, d, z, objective)
+
+
+def observe(state, i, x, z, t, rule, update, objective):
+    """:func:`record_reward`, and the statistics that are kept, by :func:`update`; ``z``: the covariate of the round
+    (NaN: there is none); ``objective``: parameters of the objective.
     """
-    d = record_reward(state, i, x, t, window)
-    update_statistics(state.kept, i, 0, 0, np.float64(state.seen[i]), x, d, z, objective)
+    d = record_reward(state, i, x, t, rule.window)
+    if rule.cells > 0:
+        pulls = state.sums.pulls[i] if rule.forgets_cells else np.float64(state.seen[i])
+        update(state.kept, i, pulls, x, d, z, objective)
 
 
 def recentre(sums, i):
@@ -195,11 +202,14 @@ def forget(sums, recent, t, window, discount):
                         add(sums, i, recent[p, i], 1.0)
 
 
-def tell(memory, i, x, z, t, window, discount, objective):
-    """What an agent does with a reward: :func:`forget`, then :func:`observe`."""
-    state = state_of(*memory)
-    forget(state.sums, state.window, t, window, discount)
-    observe(state, i, x, z, t, window, objective)
+def tell(memory, i, x, z, t, rule, objective):
+    """What an agent that forgets does with a reward: :func:`forget`, then :func:`observe`."""
+    state, window, discount = state_of(*memory), rule.window, rule.discount
+    if rule.forgets_cells:
+        forget_with_statistics(state.sums, state.kept, state.window, t, window, discount, update, objective)
+    else:
+        forget(state.sums, state.window, t, window, discount)
+    observe(state, i, x, z, t, rule, update, objective)
 
 
 @called
@@ -235,7 +245,5 @@ def rounds_remembered(sums, pending, t, window, discount):
         rounds = 0.0
         for i in range(sums.pulls.size):
             rounds += sums.pulls[i]
-    elif window > 0:
-        rounds = min(rounds, np.float64(window))
     rounds += pending
     return min(rounds, np.float64(window)) if window > 0 else rounds

@@ -22,15 +22,14 @@ from ...confidence_sequences import Evidence, Interval, Leader, evidence_above, 
 from ...errors import CampaignOverError, InvalidInputError, RewardWarning, shown, unknown
 from ...objectives import Objective, Statistics
 from ...play import state as arm_state
-from ...play.state import ArmState, Sums
+from ...play.state import ArmState, Rule, Sums
 from ...play.statistics import FEATURE, StatisticsLayout, arm_record, higher_moments, layout_for, summary
 from ...policies.base import AS_COSTS, MIN_PULLS_FOR_WARNING, Direction, Policy
 from . import state as states
 
 #: Maximum numbers of arms and rounds of an agent.
 MAX_ARMS, MAX_ROUNDS = 10**5, 10**15
-#: The agent checks whether the leader is probably best every _LOOK rounds, or every K if that is more, and after 4096
-#: rounds at most every 1% of them, so that the cost per reward is negligible.
+#: Least number of rounds between two checks of whether the leader is probably best.
 _LOOK = 32
 #: Maximum number of arms shown in a notebook.
 _SHOWN = 50
@@ -63,12 +62,11 @@ class Agent:
     def __init__(self, policy: Policy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:
         names = check_arms(arms)
         self.policy = policy
-        #: The policy as it was when the agent was made: values that its formula reads may change later; the agent's do
-        #: not.
+        #: The policy as it was when the agent was made: values that its formula reads may change later.
         self._described = plain(policy.to_dict())
         self.seed = whole("seed", seed, 0, 2**64 - 1)
-        self._named = isinstance(names, list)
-        self.arms: list[Any] = names if isinstance(names, list) else list(range(names))
+        self._named = not isinstance(names, int)
+        self.arms: list[Any] = list(range(names)) if isinstance(names, int) else names
         k = len(self.arms)
         self.horizon = None if horizon is None else whole("horizon", horizon, 2, MAX_ROUNDS)
         if self.horizon is not None:
@@ -85,7 +83,7 @@ class Agent:
         self._state = arm_state.new_state(k, layout.cells, 0)
         #: All rewards ever told: another state, if the policy forgets.
         self._all = self._state
-        self._observe = substituted(arm_state.observe, layout.bindings)
+        self._observing = Rule(0, 1.0, 0, layout.cells, False), substituted(arm_state.update, layout.bindings)
         self._record_of = substituted(arm_record, layout.bindings)
         self._objective_arguments = () if policy.objective is None else policy.objective.arguments()
         self._n_pending = 0  # sum of pending
@@ -109,6 +107,10 @@ class Agent:
     def _active(self) -> np.ndarray:
         return self._state.active
 
+    @property
+    def _needs_covariate(self) -> bool:
+        return self.policy.objective is not None and self.policy.objective.needs_covariate
+
     def __repr__(self) -> str:
         return f"<agent of {self.policy.name}: {len(self.arms)} arms, {self.t} rounds played>"
 
@@ -123,16 +125,16 @@ class Agent:
     def _repr_html_(self) -> str:
         """The arms as a table, for notebooks."""
         with self._lock:
-            records = list(zip(self.pulls.items(), self.estimates().values(), self.values().values(), strict=True))
+            columns = self.pulls.items(), self.estimates().values(), self.values().values()
         objective = [] if self.policy.objective is None else [type(self.policy.objective).__name__]
-        columns = ["arm", "pulls", "mean" if self.direction == "max" else "mean cost", "standard deviation", *objective]
+        names = ["arm", "pulls", "mean" if self.direction == "max" else "mean cost", "standard deviation", *objective]
         rows = []
-        for (arm, n), (mean, variance), value in islice(records, _SHOWN):
-            numbers = [mean, math.sqrt(variance), value][: len(columns) - 2]
-            rows.append([arm, n, *(None if math.isnan(x) else x for x in numbers)])
+        for (arm, n), (mean, variance), value in islice(zip(*columns, strict=True), _SHOWN):
+            numbers = (None if math.isnan(x) else x for x in (mean, math.sqrt(variance), value))
+            rows.append([arm, n, *numbers][: len(names)])
         if len(self.arms) > _SHOWN:
             rows.append([f"and {len(self.arms) - _SHOWN} more"])
-        return html_table(columns, rows, repr(self).strip("<>"))
+        return html_table(names, rows, repr(self).strip("<>"))
 
     @property
     def done(self) -> bool:
@@ -148,9 +150,7 @@ class Agent:
 
     def estimates(self) -> dict[Any, tuple[float, float]]:
         """Mean and unbiased variance of each arm's rewards, or costs (NaN if there are too few)."""
-        with self._lock:
-            moments = {arm: moments_of(self._state, i) for i, arm in enumerate(self.arms)}
-        return {arm: (self._as_told(one.mean), one.variance) for arm, one in moments.items()}
+        return {arm: (self._as_told(float(x.mean)), float(x.variance)) for arm, x in self.statistics().items()}
 
     def intervals(self, objective: Objective | None = None, *, alpha: float = 0.05) -> dict[Any, Interval]:
         """Time-uniform confidence intervals for the objective of every arm: with probability 1 - alpha they hold for
@@ -164,11 +164,10 @@ class Agent:
             objective = self._objective(objective)
             arms, statistics = list(self.arms), self._statistics(self._all)
         sequence = intervals(statistics, objective, alpha=alpha, arms=len(arms))
-        columns = sequence.estimate, sequence.low, sequence.high, sequence.heavy_tailed
-        rows = zip(arms, *(column.tolist() for column in columns), strict=True)
+        columns = (x.tolist() for x in (sequence.estimate, sequence.low, sequence.high, sequence.heavy_tailed))
         return {
             arm: Interval(self._as_told(estimate), *self._interval_as_told((low, high)), heavy)
-            for arm, estimate, low, high, heavy in rows
+            for arm, estimate, low, high, heavy in zip(arms, *columns, strict=True)
         }
 
     @property
@@ -182,8 +181,8 @@ class Agent:
             return self.objective
         if objective.has_feature:
             raise InvalidInputError(
-                f"this agent keeps moments and what {self.policy.objective!r} needs, but not what {objective!r} needs; "
-                "pass an objective of mean and variance, or give the policy this one, as in ScaleFreeUCB(objective=...)"
+                f"this agent does not keep what {objective!r} needs; pass an objective of mean and variance, or give "
+                "the policy this one, as in ScaleFreeUCB(objective=...)"
             )
         return objective
 
@@ -191,27 +190,26 @@ class Agent:
         """The arm with the best estimate among those not retired, whether it is probably the best of them (by a
         time-uniform test), and since which round (see :func:`sharpe_bandits.confidence_sequences.leader`).
 
-        Every 32 rounds (every K if that is more, later about every 1% of rounds), agents check whether the leader by
-        the policy's own objective (the Sharpe ratio if it has none) is probably best with alpha = 0.05. ``since`` is
-        the first of these rounds since which it always was. It is None if another ``objective`` or ``alpha`` is given.
+        Every 32 rounds (every K if that is more, later about every 1% of rounds, so that the cost per reward is
+        negligible), agents check whether the leader by the policy's own objective (the Sharpe ratio if it has none) is
+        probably best with alpha = 0.05. ``since`` is the first of these rounds since which it always was. It is None if
+        another ``objective`` or ``alpha`` is given.
         """
         with self._lock:
-            level = 0.05 if alpha is None else alpha
+            level, since = 0.05 if alpha is None else alpha, None
             best = leader(self._statistics(self._all), self._objective(objective), alpha=level, among=self._active)
-            watched, round_ = self._leading, self.t
-        since = None
-        if objective is None and alpha is None and best.probably_best:
-            since = watched[1] if watched is not None and watched[0] == best.arm else round_
-        rival = None if best.rival is None else self.arms[best.rival]
-        return replace(best, arm=self.arms[best.arm], rival=rival, since=since)
+            if objective is None and alpha is None and best.probably_best:
+                since = self._leading[1] if self._leading is not None and self._leading[0] == best.arm else self.t
+            rival = None if best.rival is None else self.arms[best.rival]
+            return replace(best, arm=self.arms[best.arm], rival=rival, since=since)
 
     def evidence(self, objective: Objective | None = None, *, hurdle: float = 0.0) -> Evidence:
         """Evidence that some arm beats a hurdle at all, valid at any time: ``p_value`` and the arm with the most of it
         (see :func:`sharpe_bandits.confidence_sequences.evidence_above`).
         """
         with self._lock:
-            evidence = evidence_above(self._statistics(self._all), self._objective(objective), hurdle=hurdle)
-            return replace(evidence, arm=self.arms[evidence.arm])
+            best = evidence_above(self._statistics(self._all), self._objective(objective), hurdle=hurdle)
+            return replace(best, arm=self.arms[best.arm])
 
     def _look(self) -> None:
         """Record which arm is probably best, and since which round."""
@@ -331,20 +329,18 @@ class Agent:
 
     def _check_covariate(self, covariate: float | None) -> float:
         """The covariate of a round, NaN if there is none; raises unless it is what the objective needs."""
-        objective = self.policy.objective
-        if objective is None or not objective.needs_covariate:
+        if not self._needs_covariate:
             if covariate is not None:
                 raise InvalidInputError(
-                    f"covariate={shown(covariate)}, but {self.policy.name} does not use a covariate; leave it out, or "
-                    "give the policy an objective that does, as in "
-                    "ScaleFreeUCB(objective=sb.objectives.Adjusted(sb.RSSR(L=0.1, signed=True)))"
+                    f"covariate={shown(covariate)}, but {self.policy.name} does not use one; leave it out, or give the "
+                    "policy an objective that does, as in ScaleFreeUCB(objective=sb.objectives.Adjusted(sb.Mean()))"
                 )
             return math.nan
         z = math.nan if covariate is None else real(covariate)
         if not is_supported_reward(z):
             raise InvalidInputError(
-                f"{objective!r} needs the covariate of every round, a finite number, got {shown(covariate)}; pass "
-                "covariate=..., what was seen in that round whichever arm was played; nothing was recorded"
+                f"{self.policy.objective!r} needs the covariate of every round, a finite number, got "
+                f"{shown(covariate)}; pass covariate=...; nothing was recorded"
             )
         return self._as_told(z)
 
@@ -356,7 +352,7 @@ class Agent:
         with self._lock:
             moments = [moments_of(self._state, i) for i in range(len(self.arms))]
             rows = zip(self.arms, self._pulls.tolist(), moments, strict=True)
-            arms = [(arm, n, float(one.mean), float(one.variance)) for arm, n, one in rows]
+            arms = [(arm, n, x.mean, x.variance) for arm, n, x in rows]
             warning = self.policy.reward_warning(arms, self.horizon)
         if warning and self.direction == "min":
             return f"rewards are minus the costs. {warning.replace(AS_COSTS, '')}"
@@ -378,10 +374,10 @@ class Agent:
 
         ``pending``: whether the pull was still pending; one that was given up may still pay.
         """
-        needs = self.policy.objective is not None and self.policy.objective.needs_covariate
         used = self._takes(i)
         if used:
-            x, z = self._checked_reward(i, reward), self._check_covariate(covariate if needs else None)
+            x = self._checked_reward(i, reward)
+            z = self._check_covariate(covariate) if self._needs_covariate else math.nan
         if pending:
             self._end(i)
         if used:
@@ -389,9 +385,8 @@ class Agent:
         return used
 
     def _prepare(self) -> None:
-        """Compile the functions behind ask and tell, without changing the agent.
-
-        For callers that must not wait for the compiler later, such as a campaign that holds a lock.
+        """Compile the functions behind ask and tell, without changing the agent, so that a campaign that holds a lock
+        need not wait for the compiler.
         """
 
     def _example_sums(self) -> Sums:
@@ -403,8 +398,7 @@ class Agent:
     def _only(self, arms: Iterable[int]) -> Iterator[None]:
         """Inside it, the agent chooses among these arms, given by number."""
         with self._lock:
-            active = self._active.copy()
-            self._active[:] = False
+            active, self._active[:] = self._active.copy(), False
             self._active[list(arms)] = True
             try:
                 yield
@@ -476,7 +470,7 @@ class Agent:
 
     def _record(self, i: int, x: float, z: float) -> None:
         """Record a reward of arm i in round t, and the covariate of that round."""
-        self._observe(self._state, i, x, z, self.t, 0, self._objective_arguments)
+        arm_state.observe(self._all, i, x, z, self.t, *self._observing, self._objective_arguments)
 
     @property
     def _over(self) -> bool:

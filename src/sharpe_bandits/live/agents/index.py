@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._support.call_tree import substituted
 from ...errors import InvalidInputError
 from ...objectives import Mean
 from ...play import choose, formulas
@@ -26,8 +25,9 @@ from ...simulation.families.index import (
     index_undefined,
     layout_of,
     policy_bindings,
+    rule_of,
 )
-from .base import Agent, moments_of, restore, saved
+from .base import MAX_ROUNDS, Agent, moments_of, restore, saved
 
 #: Number of draws that estimate choice probabilities: their standard errors are at most 0.031.
 DRAWS = 256
@@ -52,7 +52,7 @@ class IndexAgent(Agent):
         super().__init__(policy, arms, horizon, seed)
         if policy.needs_horizon and horizon is None:
             raise InvalidInputError(f"{policy.name} needs to know the number of rounds; pass horizon=...")
-        self._forgetting = policy.forgetting
+        self._playing = rule_of(policy, horizon or MAX_ROUNDS)
         self._seed = np.uint64(self.seed)
         self._random = IndexFamily().is_random(policy)
         #: Of each arm: the number of the decision that it was last handed out for, 0 if it is to be handed out at once;
@@ -73,8 +73,6 @@ class IndexAgent(Agent):
         #: Whether all arms are known to have the rewards of their pilot, for good.
         self._piloted = False
         self._handed, self._retries = (np.pad(x, (0, k - len(x))) for x in (self._handed, self._retries))
-        counted = 0.0 if self._random else 1.0
-        self._rule_numbers = (*self._forgetting, self._rule.least_pilot, self._pilot * k, counted)
 
     def _layout(self) -> StatisticsLayout:
         return layout_of(self._rule)
@@ -111,7 +109,7 @@ class IndexAgent(Agent):
         i = int(np.argmin(served))
         if served[i] < self._pilot:
             return i
-        self._piloted = self._forgetting == NO_FORGETTING and bool((self._pulls >= self._pilot).all())
+        self._piloted = self._rule.forgetting == NO_FORGETTING and bool((self._pulls >= self._pilot).all())
         waited = (self.asked - self._handed - self._patience(self._retries)) * (self._handed > 0)
         waited[~self._without_index()] = -1
         i = int(np.argmax(waited))
@@ -150,11 +148,11 @@ class IndexAgent(Agent):
 
     def _evaluate(self, kernel: Any, draws: int, *counts: np.ndarray) -> int:
         """Call a compiled function for the current decision; ``draws``: the number of one, or how many."""
-        t, pending = self.t, self._n_pending
+        t, pending, end_of_pilot = self.t, self._n_pending, self._pilot * len(self.arms)
         arguments = self._formula_arguments(t + pending)
         choice: int = call_kernel(
-            self.policy, kernel, self._state.memory, self._rule_numbers, t, pending, self.asked, self._seed, draws,
-            arguments, *counts,
+            self.policy, kernel, self._state.memory, self._playing, end_of_pilot, 0.0 if self._random else 1.0, t,
+            pending, self.asked, self._seed, draws, arguments, *counts,
         )  # fmt: skip
         if choice < 0:
             i = -1 - choice
@@ -196,47 +194,36 @@ class ForgetfulAgent(IndexAgent):
 
     def __init__(self, policy: IndexPolicy, arms: int | Iterable[str], horizon: int | None, seed: int) -> None:
         super().__init__(policy, arms, horizon, seed)
-        self._window = self._forgetting[0]
         self._check_arms_may_change(len(self.arms))
         layout = self._layout()
         self._all = arm_state.new_state(len(self.arms), layout.cells, 0)
-        self._observe_all = substituted(arm_state.observe, layout.bindings)
-        self._forgets_cells = layout.can_forget(*self._forgetting)
-        update = substituted(formulas.update_statistics, layout.bindings)
-        self._update: Any = lambda kept, i, *rest: update(kept, i, 0, 0, *rest)
         self._tell_compiled = specialise(arm_state.tell, layout.bindings)
 
     def _prepare(self) -> None:
         super()._prepare()
         with self._lock:
             memory = tuple(array.copy() for array in self._state.memory)
-            self._tell_compiled(memory, 0, 0.0, math.nan, 0, *self._forgetting, self._objective_arguments)
+            self._tell_compiled(memory, 0, 0.0, math.nan, 0, self._playing, self._objective_arguments)
 
     def _check_arms_may_change(self, count: int) -> None:
         self._rule.check_horizon(self.horizon or self._pilot * count, count)
-        if self._window * count > _MAX_ROOM:
+        window = self._playing.window
+        if window * count > _MAX_ROOM:
             raise InvalidInputError(
-                f"a window of {self._window} rounds of {count} arms is {self._window * count} rewards, and an agent "
-                f"stores at most {_MAX_ROOM}; shorten the window or use DiscountedUCB"
+                f"a window of {window} rounds of {count} arms is {window * count} rewards, and an agent stores at most "
+                f"{_MAX_ROOM}; shorten the window or use DiscountedUCB"
             )
 
     def _record(self, i: int, x: float, z: float) -> None:
-        self._make_room(self.t % self._window + 1 if self._window else 1)
-        if self._forgets_cells:
-            state, arguments = self._state, self._objective_arguments
-            memory = state.sums, state.kept, state.window
-            arm_state.forget_with_statistics(*memory, self.t, *self._forgetting, self._update, arguments)
-            d = arm_state.record_reward(state, i, x, self.t, self._window)
-            self._update(state.kept, i, state.sums.pulls[i], x, d, z, arguments)
-        else:
-            self._tell_compiled(self._state.memory, i, x, z, self.t, *self._forgetting, self._objective_arguments)
-        self._observe_all(self._all, i, x, z, self.t, 0, self._objective_arguments)
+        super()._record(i, x, z)
+        self._make_room(min(self.t + 1, self._playing.window))
+        self._tell_compiled(self._state.memory, i, x, z, self.t, self._playing, self._objective_arguments)
 
     def _make_room(self, rounds: int) -> None:
         """Let the window of the state, which has a row per round, hold this many; it grows while the game is short."""
         length, k = self._state.window.shape
         if rounds > length:
-            more = np.full((min(self._window, max(rounds, 2 * length, 64)) - length, k), np.nan)
+            more = np.full((min(self._playing.window, max(rounds, 2 * length, 64)) - length, k), np.nan)
             self._state = self._state._replace(window=np.concatenate([self._state.window, more]))
 
     def _content(self) -> dict[str, Any]:
@@ -247,6 +234,6 @@ class ForgetfulAgent(IndexAgent):
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore(state)
         restore(self._state, state["memory"])
-        self._make_room(min(self.t, self._window))
+        self._make_room(min(self.t, self._playing.window))
         for place, i, d in state["ring"]:
             self._state.window[place, i] = d
