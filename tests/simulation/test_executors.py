@@ -174,7 +174,7 @@ def test_what_is_sent_is_small():
     with Recording(2) as pool:
         study(executor=pool, policies=POLICIES[0])
     assert len(pool.sent) == 15
-    assert max(len(pickled) for _, pickled, _, _ in pool.sent) < 1500
+    assert max(len(pickled) for pickled, _, _ in pool.sent) < 1500
 
 
 def test_a_large_record_is_sent_to_dask_once(client):
@@ -310,20 +310,20 @@ class Failing(Executor):
         self.failures = {first: list(errors) for first, errors in dict(failures).items()}
         self.asked = []
 
-    def submit(self, function, digest, pickled, first, runs):
+    def submit(self, function, pickled, first, runs):
         self.asked.append(first)
         future = Future()
         if self.failures.get(first):
             future.set_exception(self.failures[first].pop(0))
         else:
-            future.set_result(function(digest, pickled, first, runs))
+            future.set_result(function(pickled, first, runs))
         return future
 
 
 SPEC = Spec(sb.policies.UCB1(), as_environment(BANDIT), 60, 40, 3, (60,))
 
 
-def ran(executor, store=None, advance=None):
+def ran(executor, store=None, advance=lambda task: None):
     return backend_for(None, lambda: executor).run(tasks_of(SPEC, 4), store, advance)
 
 
@@ -419,12 +419,12 @@ def test_an_interrupt_is_answered_and_frees_the_workers(client, by_threads):
 
 
 def reply(arithmetic="4567", **changes):
-    return Reply(None, 0.0, {**machines.machine(), **changes}, arithmetic, machines.software())
+    return Reply(None, {**machines.machine(), **changes}, arithmetic, machines.software())
 
 
 def test_workers_with_other_versions_are_refused():
     backend = backend_for(None, ThreadPoolExecutor(1))
-    other = dataclasses.replace(reply(), software={**machines.software(), "numpy": "1.0"})
+    other = reply()._replace(software={**machines.software(), "numpy": "1.0"})
     with pytest.raises(sb.errors.ExecutorError, match=r"numpy 1\.0 instead of .*install the same versions everywhere"):
         backend._check_reply(other)
 

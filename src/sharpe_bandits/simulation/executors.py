@@ -1,26 +1,26 @@
 """Chunks are computed by threads of this process, by any executor, or by a Dask cluster, with identical results.
 
 A worker receives a pickled spec and a range of runs, and returns a chunk. It keeps the specs that it has seen, with
-their compiled kernels. Specs are identified by a digest of the pickle, not by name. If an executor breaks because a
-worker died, its chunks are sent to a new one, at most three times.
+their compiled kernels, by their pickles. If an executor breaks because a worker died, its chunks are sent to a new one,
+at most three times.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import sys
-import threading
 import time
 import warnings
-from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from queue import Empty, SimpleQueue
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
 from .._support.validation import whole
 from ..errors import ExecutorError, InvalidInputError, shown
@@ -83,29 +83,21 @@ class Store(Protocol):
 Advance = Callable[[Task | None], None]
 
 
-class Backend:
-    """Computes the chunks of tasks.
+class Backend(ABC):
+    """Computes the chunks of tasks."""
 
-    Attributes
-    ----------
-    workers : int
-        current number of workers; 0 if there are none yet or their number is unknown
-    unit : str
-        what a worker is called
-    awaits_workers : bool
-        whether no workers means that they have yet to come
-    machines : list[dict[str, str]]
-        the kinds of machines that have computed chunks, if they may differ from this one
-    """
-
+    #: Current number of workers; 0 if there are none yet or their number is unknown.
     workers: int
+    #: What a worker is called.
     unit = "workers"
+    #: Whether no workers means that they have yet to come.
     awaits_workers = False
+    #: The kinds of machines that have computed chunks, if they may differ from this one.
     machines: list[dict[str, str]]
 
-    def run(self, tasks: Sequence[Task], store: Store | None, advance: Advance | None) -> list[tuple[Task, Chunk]]:
+    @abstractmethod
+    def run(self, tasks: Sequence[Task], store: Store | None, advance: Advance) -> list[tuple[Task, Chunk]]:
         """The chunks of all tasks; the first error stops the rest and is raised immediately."""
-        raise AssertionError(f"{type(self).__name__} does not define run")
 
 
 def backend_for(workers: int | None, executor: Any) -> Backend:
@@ -114,8 +106,7 @@ def backend_for(workers: int | None, executor: Any) -> Backend:
         return Threads(cores() if workers is None else whole("workers", workers, 1))
     if workers is not None:
         raise InvalidInputError(
-            f"workers={shown(workers)} is a number of threads of this process, and an executor has workers of its own; "
-            "give one of the two"
+            f"workers={shown(workers)} is a number of threads, which executor replaces; give one of the two"
         )
     if isinstance(executor, Backend):
         return executor
@@ -147,26 +138,22 @@ class Threads(Backend):
     def __init__(self, workers: int) -> None:
         self.workers, self.machines = workers, []
 
-    def run(self, tasks: Sequence[Task], store: Store | None, advance: Advance | None) -> list[tuple[Task, Chunk]]:
+    def run(self, tasks: Sequence[Task], store: Store | None, advance: Advance) -> list[tuple[Task, Chunk]]:
         chunk_of = compute if store is None else store.compute
-
-        def report(task: Task, _: Chunk) -> None:
-            if advance is not None:
-                advance(task)
-
         if sum(task.rounds * task.spec.environment.K for task in tasks) > SMALL:
-            return on_threads(tasks, self.workers, chunk_of, report)
-        done = [(task, chunk_of(task)) for task in tasks]
-        for task, chunk in done:
-            report(task, chunk)
-        return done
+            return on_threads(tasks, self.workers, chunk_of, advance)
+        results = []
+        for task in tasks:
+            results.append((task, chunk_of(task)))
+            advance(task)
+        return results
 
 
 def on_threads(
     tasks: Sequence[_T],
     workers: int,
     compute: Callable[[_T], _C],
-    report: Callable[[_T, _C], None] = lambda task, result: None,
+    report: Callable[[_T], None] = lambda task: None,
     while_waiting: Callable[[], None] = lambda: None,
 ) -> list[tuple[_T, _C]]:
     """Run tasks on threads (kernels release the interpreter lock); the first error stops the rest and is raised
@@ -183,7 +170,7 @@ def on_threads(
         for _ in tasks:
             future = _next(finished, while_waiting)
             results.append((in_flight[future], future.result()))
-            report(*results[-1])
+            report(in_flight[future])
     except BaseException:
         stop[0] = 1
         pool.shutdown(wait=False, cancel_futures=True)  # a kernel that is being compiled is not waited for
@@ -206,35 +193,23 @@ def _next(finished: SimpleQueue[_T], while_waiting: Callable[[], None]) -> _T:
 # --- on a worker ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Reply:
-    """The reply of a worker: its result, the time it took, and the machine and software that computed it;
-    ``arithmetic``: a digest of the machine's.
-    """
+class Reply(NamedTuple):
+    """The reply of a worker: its result, and the machine, a digest of its arithmetic, and the software behind it."""
 
     chunk: Chunk
-    seconds: float
     machine: dict[str, str]
     arithmetic: str
     software: dict[str, str]
 
 
-_specs: OrderedDict[str, Spec] = OrderedDict()
-_specs_lock = threading.Lock()
+_spec_of = lru_cache(maxsize=MAX_SPECS)(pickle.loads)
 
 
-def run_task(digest: str, pickled: bytes, first: int, runs: int) -> Reply:
+def run_task(pickled: bytes, first: int, runs: int) -> Reply:
     """Compute a chunk of a pickled spec: the function that workers run."""
-    started = time.perf_counter()
-    with _specs_lock:
-        if digest not in _specs:
-            _specs[digest] = pickle.loads(pickled)
-            while len(_specs) > MAX_SPECS:
-                _specs.popitem(last=False)
-        spec = _specs[digest]
-        _specs.move_to_end(digest)
-    ((_, chunk),) = on_threads([Task(spec, first, runs)], 1, compute, while_waiting=_check_cancelled)
-    return Reply(chunk, time.perf_counter() - started, machine(), arithmetic(), software())
+    task = Task(_spec_of(pickled), first, runs)
+    ((_, chunk),) = on_threads([task], 1, compute, while_waiting=_check_cancelled)
+    return Reply(chunk, machine(), arithmetic(), software())
 
 
 def _check_cancelled() -> None:
@@ -280,22 +255,21 @@ class RemoteWorkers(Backend):
         """What is sent to carry these bytes to workers."""
         return pickled
 
-    def cancel(self, futures: Sequence[Future[Reply]]) -> None:
+    def cancel(self, futures: Iterable[Future[Reply]]) -> None:
         """Cancel chunks whose results are no longer needed."""
         for future in futures:
             future.cancel()
 
-    def run(self, tasks: Sequence[Task], store: Store | None, advance: Advance | None) -> list[tuple[Task, Chunk]]:
-        progress = advance or (lambda task: None)
+    def run(self, tasks: Sequence[Task], store: Store | None, advance: Advance) -> list[tuple[Task, Chunk]]:
         results: list[tuple[Task, Chunk]] = []
         waiting: deque[Task] = deque()
         for task in tasks:
             if store is not None and (chunk := store.find(task)) is not None:
                 results.append((task, chunk))
-                progress(task)
+                advance(task)
             else:
                 waiting.append(task)
-        job = _Job(self, waiting, lambda: progress(None))
+        job = _Job(self, waiting, advance)
         try:
             while waiting or job.in_flight:
                 task, reply = job.next_reply()
@@ -303,9 +277,9 @@ class RemoteWorkers(Backend):
                 if store is not None:
                     store.keep(task, reply.chunk)
                 results.append((task, reply.chunk))
-                progress(task)
+                advance(task)
         except BaseException as error:
-            self.cancel(list(job.in_flight))
+            self.cancel(job.in_flight)
             if isinstance(error, ExecutorError):
                 fate = "lost" if store is None else "kept: the same command resumes"
                 text = f"{error}. The {len(results)} chunks of {len(tasks)} that are finished are {fate}"
@@ -314,10 +288,7 @@ class RemoteWorkers(Backend):
         return results
 
     def _check_reply(self, reply: Reply) -> None:
-        """Reject results of other software versions; record the machine, and warn if machines compute differently.
-
-        Raises :class:`ExecutorError` if a worker has other versions than this process.
-        """
+        """Reject results of other software versions; record the machine, and warn if machines compute differently."""
         if different := difference(software(), reply.software):
             raise ExecutorError(
                 f"a worker ({reply.machine['processor']}) does not run the same software as this process: {different}; "
@@ -331,9 +302,8 @@ class RemoteWorkers(Backend):
                 first, second = self._arithmetics.values()
                 warnings.warn(
                     "these machines do not compute identically, and chunks of both are mixed: "
-                    f"{difference(first, second) or 'the same processor with other settings'}. Logarithms and similar "
-                    "functions differ in their last bits, so results may not be repeatable bit for bit; use workers of "
-                    "one kind for that",
+                    f"{difference(first, second) or 'the same processor with other settings'}. Results may differ in "
+                    "their last bits when they are repeated; use workers of one kind to avoid that",
                     stacklevel=2,
                 )
 
@@ -373,7 +343,7 @@ class DaskWorkers(RemoteWorkers):
     def carrier(self, pickled: bytes) -> Any:
         return self.client.submit(bytes, pickled) if len(pickled) > _LARGE else pickled
 
-    def cancel(self, futures: Sequence[Future[Reply]]) -> None:
+    def cancel(self, futures: Iterable[Future[Reply]]) -> None:
         if self.client.status == "running":
             self.executor.shutdown(wait=False)  # all at once, where Future.cancel asks the scheduler for each
             self.executor = self.client.get_executor(pure=False)
@@ -382,12 +352,12 @@ class DaskWorkers(RemoteWorkers):
 class _Job:
     """Sends tasks to workers, and again if the executor breaks."""
 
-    def __init__(self, backend: RemoteWorkers, waiting: deque[Task], on_idle: Callable[[], None]) -> None:
-        self._backend, self._waiting, self._on_idle = backend, waiting, on_idle
+    def __init__(self, backend: RemoteWorkers, waiting: deque[Task], advance: Advance) -> None:
+        self._backend, self._waiting, self._advance = backend, waiting, advance
         self.in_flight: dict[Future[Reply], Task] = {}
         self._finished: SimpleQueue[Future[Reply]] = SimpleQueue()
         self._crashes: Counter[int] = Counter()
-        self._specs: dict[int, tuple[str, Any]] = {}
+        self._carriers: dict[int, Any] = {}
 
     def next_reply(self) -> tuple[Task, Reply]:
         """The next finished task and its reply."""
@@ -399,22 +369,20 @@ class _Job:
             if task is None:  # it was sent to an executor that broke, and has been sent again
                 continue
             try:
-                reply = future.result()
+                return task, future.result()
             except BrokenExecutor as error:
                 self._resubmit(task, error)
-                continue
             except Exception as error:
                 self._raise_explained(task, error)
-            return task, reply
 
     def _idle(self) -> None:
         self._backend.check_connected()
-        self._on_idle()
+        self._advance(None)
 
     def _submit(self, task: Task) -> None:
-        spec = self._spec(task.spec)
+        carrier = self._carrier(task.spec)
         try:
-            future = self._backend.executor.submit(run_task, *spec, task.first, task.runs)
+            future = self._backend.executor.submit(run_task, carrier, task.first, task.runs)
         except BrokenExecutor as error:
             self._resubmit(task, error)
             return
@@ -450,9 +418,9 @@ class _Job:
             ) from error
         raise error
 
-    def _spec(self, spec: Spec) -> tuple[str, Any]:
-        """Digest of a spec, and what carries its pickle."""
-        if id(spec) not in self._specs:
+    def _carrier(self, spec: Spec) -> Any:
+        """What carries the pickle of a spec."""
+        if id(spec) not in self._carriers:
             import cloudpickle
 
             try:
@@ -462,5 +430,5 @@ class _Job:
                     f"{spec.policy.name} on {spec.environment!r} cannot be sent to workers: {error}; let its functions "
                     "use plain values only"
                 ) from error
-            self._specs[id(spec)] = hashlib.sha256(pickled).hexdigest(), self._backend.carrier(pickled)
-        return self._specs[id(spec)]
+            self._carriers[id(spec)] = self._backend.carrier(pickled)
+        return self._carriers[id(spec)]
