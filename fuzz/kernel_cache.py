@@ -18,7 +18,7 @@ import numpy as np
 from sharpe_bandits._support.files import packed
 from sharpe_bandits.play import statistics, streams
 from sharpe_bandits.simulation.cache import cache_folder, cache_size, clear
-from sharpe_bandits.simulation.compiler import pointer, specialise
+from sharpe_bandits.simulation.compiler import specialise
 
 from .driver import Target
 from .things import damaged_bytes, pick
@@ -48,7 +48,7 @@ def _values() -> list[float]:
     from numba import float64
 
     values = [float(specialise(kernel, {})(*arguments)) for kernel, arguments in _KERNELS]
-    return [*values, pointer(_half, {}, float64(float64)).ctypes(3.0)]
+    return [*values, specialise(_half, {}, float64(float64)).ctypes(3.0)]
 
 
 def _clear() -> int:

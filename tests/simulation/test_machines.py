@@ -30,5 +30,4 @@ def test_other_forms_of_the_c_library_show_in_the_arithmetic():
     assert facts() == [machines.machine(), machines.arithmetic()]
     other, arithmetic = facts(GLIBC_TUNABLES="glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2", NUMBA_CPU_NAME="generic")
     assert arithmetic != machines.arithmetic()
-    assert other["compiled for"].endswith(" generic")
-    assert other["vector extensions"] == ""
+    assert other["compiled for"] == "generic"

@@ -21,7 +21,7 @@ from typing import Any
 import numba
 import numba.experimental.function_type  # so that Numba knows the type of pointers, even if nothing is compiled
 import numpy as np
-from llvmlite import binding, ir
+from llvmlite import ir
 from llvmlite.binding import newpassmanagers, parse_assembly
 from llvmlite.binding.ffi import ObjectRef
 from numba import _dynfunc, types  # type: ignore[attr-defined]
@@ -33,16 +33,13 @@ from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
+from numba.np.arrayobj import _empty_nd_impl, make_array, populate_array
 
 from .._support.call_tree import is_own
 from ..play import memory
 from .cache import KernelFiles, warn_once
 
 njit: Any = numba.njit  # with options that its type does not know
-#: Processor extensions that compiled code may use, the widest vectors first.
-_EXTENSIONS = ("avx512f", "avx2", "avx", "fma", "sse4.2", "sve", "neon")
-
 
 # llvmlite frees no pass manager, since the first base class of each has a ``_dispose`` that does nothing. Numba makes
 # one for every function that a module names: 0.7 MB for a user's index.
@@ -207,16 +204,6 @@ def pointer(function: Any, signature: Any, files: KernelFiles, own: bool, **opti
     return compiled
 
 
-def target() -> tuple[str, str]:
-    """The processor that kernels are compiled for, and those of its extensions that affect how loops are compiled."""
-    name, features = numba.config.CPU_NAME, numba.config.CPU_FEATURES  # type: ignore[attr-defined]
-    if features is None and name != "generic":
-        features = binding.get_host_cpu_features().flatten()
-    enabled = [extension for extension in _EXTENSIONS if f"+{extension}" in (features or "").split(",")]
-    svml = ["svml"] if getattr(numba.config, "USING_SVML", False) else []
-    return f"{binding.get_process_triple()} {name or binding.get_host_cpu_name()}", " ".join([*enabled, *svml])
-
-
 @intrinsic
 def _zeros(typing: Any, shape: Any, kind: Any = None) -> Any:
     dtype = kind.dtype if isinstance(kind, types.NumberClass) else types.float64  # the default
@@ -226,25 +213,8 @@ def _zeros(typing: Any, shape: Any, kind: Any = None) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         given = cgutils.unpack_tuple(builder, arguments[0]) if hasattr(shape, "types") else arguments[:1]
         extents = [context.cast(builder, s, kind, types.intp) for s, kind in zip(given, sizes, strict=True)]
-        strides = [context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(dtype)))]
-        for extent in reversed(extents):
-            strides.append(builder.mul(strides[-1], extent))
-        size = strides.pop()
-        block = context.nrt.meminfo_alloc_aligned(builder, size, context.get_preferred_array_alignment(dtype))
-        with builder.if_then(cgutils.is_null(builder, block), likely=False):
-            context.call_conv.return_user_exc(builder, MemoryError, ("a kernel's arrays do not fit into memory",))
-        data = context.nrt.meminfo_data(builder, block)
-        cgutils.memset(builder, data, size, 0)
-        array = make_array(array_type)(context, builder)
-        word = context.get_value_type(types.intp)
-        populate_array(
-            array,
-            data=builder.bitcast(data, context.get_data_type(dtype).as_pointer()),
-            shape=cgutils.pack_array(builder, extents, ty=word),
-            strides=cgutils.pack_array(builder, strides[::-1], ty=word),
-            itemsize=strides[0],
-            meminfo=block,
-        )
+        array = _empty_nd_impl(context, builder, array_type, extents)
+        cgutils.memset(builder, array.data, builder.mul(array.itemsize, array.nitems), 0)
         return impl_ret_new_ref(context, builder, array_type, array._getvalue())
 
     return array_type(shape, kind), generate
@@ -272,22 +242,6 @@ def _words(typing: Any, array: Any) -> Any:
 
 
 @intrinsic
-def _word_of(typing: Any, number: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.IntType(64))
-
-    return types.uint64(types.float64), generate
-
-
-@intrinsic
-def _number_of(typing: Any, word: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.DoubleType())
-
-    return types.float64(types.uint64), generate
-
-
-@intrinsic
 def _scratch(typing: Any) -> Any:
     array_type = types.Array(types.float64, 1, "C")
 
@@ -312,8 +266,6 @@ def _scratch(typing: Any) -> Any:
 INTRINSICS: dict[Any, Any] = {
     memory.zeros: callee(lambda shape, kind=np.float64: _zeros(shape, kind), nogil=True, error_model="numpy"),
     memory.words: _words,
-    memory.word_of: _word_of,
-    memory.number_of: _number_of,
     memory.scratch: _scratch,
 }
 

@@ -14,6 +14,7 @@ import stat
 import time
 import warnings
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,12 +22,11 @@ import platformdirs
 
 from .._support.files import read_checked, write_checked
 
-_SUFFIX, _REMEMBERED = ".kernel", ".checked"
-#: The cache is trimmed to this size, and kernels unused for this long are removed.
-MAX_BYTES, MAX_DAYS = 512 * 2**20, 90
+_SUFFIX = ".kernel"
+#: The cache is trimmed to this size.
+MAX_BYTES = 512 * 2**20
 _DAY = 86400.0
 _warned: set[str] = set()
-_trimmed = False
 
 
 def cache_folder() -> Path:
@@ -75,10 +75,8 @@ def warn_once(reason: str) -> None:
     """Say, once per reason, why compiled kernels are not kept."""
     if reason not in _warned:
         _warned.add(reason)
-        text = (
-            f"compiled kernels are not kept: {reason}; set SHARPE_BANDITS_CACHE to a writable folder of your own to "
-            "start faster"
-        )
+        remedy = "set SHARPE_BANDITS_CACHE to a writable folder of your own to start faster"
+        text = f"compiled kernels are not kept: {reason}; {remedy}"
         warnings.warn_explicit(text, UserWarning, "sharpe-bandits", 1)  # no line of code to show beside it
 
 
@@ -119,23 +117,9 @@ class KernelFiles:
             return
         try:
             write_checked(path, _magic(path), compiled)
-            trim(path.parent)
+            _trim_once(path.parent)
         except OSError as error:
             warn_once(f"{self.folder} cannot be written ({error.strerror})")
-
-
-def remembers(name: str) -> bool:
-    """Whether :func:`remember` was called with this name, by this process or an earlier one."""
-    folder = usable_folder()
-    return folder is not None and os.path.isfile(folder / f"{name}{_REMEMBERED}")
-
-
-def remember(name: str) -> None:
-    """Keep a name for later processes, if there is a folder to keep it in."""
-    folder = usable_folder()
-    if folder is not None:
-        with suppress(OSError):
-            (folder / f"{name}{_REMEMBERED}").touch()
 
 
 def _magic(path: Path) -> bytes:
@@ -166,18 +150,8 @@ def _files(folder: Path) -> list[tuple[Path, os.stat_result]]:
     return sorted(files, key=lambda item: item[1].st_mtime)
 
 
-def trim(folder: Path, max_bytes: int = MAX_BYTES, max_days: float = MAX_DAYS, *, again: bool = False) -> None:
-    """Remove stale kernels, leftovers of killed processes, and then the least recently used kernels until the rest
-    fits; once per process.
-    """
-    global _trimmed
-    if _trimmed and not again:
-        return
-    _trimmed = True
-    now = time.time()
-    for path, status in _files(folder):
-        if now - status.st_mtime > _DAY * (1 if path.suffix == ".new" else max_days):
-            path.unlink(missing_ok=True)
+def trim(folder: Path, max_bytes: int = MAX_BYTES) -> None:
+    """Remove the least recently used kernels until the rest fits."""
     files = _files(folder)
     total = sum(status.st_size for _, status in files)
     for path, status in files:
@@ -186,10 +160,13 @@ def trim(folder: Path, max_bytes: int = MAX_BYTES, max_days: float = MAX_DAYS, *
             total -= status.st_size
 
 
+_trim_once = cache(trim)
+
+
 def clear() -> CacheSize:
     """Remove all compiled kernels; returns what there was."""
     folder = cache_folder() / "kernels"
     size = cache_size(folder)
-    for path in [*folder.glob(f"*{_REMEMBERED}"), *(path for path, _ in _files(folder))]:
+    for path, _ in _files(folder):
         path.unlink(missing_ok=True)
     return size

@@ -14,7 +14,6 @@ import hashlib
 import linecache
 import math
 import os
-import platform
 import re
 import sys
 import threading
@@ -33,8 +32,8 @@ from .._support.call_tree import Bindings, Function, call_tree, codes, is_follow
 from .._support.fingerprints import code_key
 from ..errors import CompilationError, unknown
 from ..play import formulas
-from ..play.statistics import ArmRecord
-from .cache import KernelFiles, remember, remembers
+from ..play.statistics import ArmRecord, record_kinds
+from .cache import KernelFiles
 
 #: Part of every digest. Changing it invalidates everything compiled before.
 _SALT = "sharpe-bandits kernels 6"
@@ -76,65 +75,52 @@ def accelerator() -> ModuleType | None:
         return None
     try:
         from . import accelerator
+
+        checked = KernelFiles("accelerator", hashlib.sha256("\n".join(_versions()).encode()).hexdigest()[:24])
+        if not checked.any():
+            accelerator.check()
+            checked.write("", b"")
     except Exception as error:  # an internal of Numba may have changed in any way
-        _say_slower(error)
+        print(
+            f"sharpe-bandits: kernels compile more slowly with Numba {_versions()[2]}, whose internals have changed "
+            f"({type(error).__name__}: {error})",
+            file=sys.stderr,
+        )
         return None
-    name = hashlib.sha256("\n".join(_versions()).encode()).hexdigest()[:40]
-    if remembers(f"accelerator-{name}"):
-        return accelerator
-    try:
-        accelerator.check()
-    except Exception as error:
-        _say_slower(error)
-        return None
-    remember(f"accelerator-{name}")
     return accelerator
 
 
-def _say_slower(error: Exception) -> None:
-    import numba
+def specialise(kernel: Callable[..., Any], bindings: Bindings, signature: Any = None) -> Any:
+    """The kernel, a plain function, with its placeholders bound to formulas, compiled (or from the cache).
 
-    print(
-        f"sharpe-bandits: kernels compile more slowly with Numba {numba.__version__}, whose internals have changed "
-        f"({type(error).__name__}: {error})",
-        file=sys.stderr,
-    )
-
-
-def specialise(kernel: Callable[..., Any], bindings: Bindings) -> Any:
-    """The kernel, a plain function, with its placeholders bound to formulas, compiled (or from the cache)."""
+    With a signature it is a function that other kernels receive as an argument (a pointer), so that they need not be
+    compiled for it.
+    """
     with _lock:
         while True:
             digest = _digest(kernel, bindings)
-            if (kernel.__name__, digest) in _compiled:
-                _compiled.move_to_end((kernel.__name__, digest))
-                return _compiled[kernel.__name__, digest]
-            entry = _Translation(bindings, digest, []).entry(kernel)
+            name = kernel.__name__, digest
+            if name in _compiled:
+                _compiled.move_to_end(name)
+                return _compiled[name]
+            compiled = _compile(kernel, bindings, digest, signature)
             # The translation has copied every value. The digest describes these copies unless one changed meanwhile.
             if _digest(kernel, bindings) == digest:
-                _keep(_compiled, (kernel.__name__, digest), entry)
+                _keep(_compiled, name, compiled)
 
 
-def pointer(target: Callable[..., Any], bindings: Bindings, signature: Any) -> Any:
-    """A compiled function that kernels receive as an argument, so that they need not be compiled for it."""
+def _compile(kernel: Callable[..., Any], bindings: Bindings, digest: str, signature: Any) -> Any:
     import numba
 
-    with _lock:
-        digest = _digest(target, bindings)
-        compiled = _compiled.get((target.__name__, digest))
-        if compiled is None:
-            function = _Translation(bindings, digest, [])._rebound(target)
-            if is_disabled():
-                compiled = function
-            elif fast := accelerator():
-                own = all(map(is_own, call_tree(target, bindings)))
-                compiled = fast.pointer(function, signature, KernelFiles(target.__name__, digest), own, **_OPTIONS)
-            else:
-                compiled = _cached(numba.cfunc, signature)(function)
-            if _digest(target, bindings) != digest:
-                return pointer(target, bindings, signature)  # a value changed meanwhile
-        _keep(_compiled, (target.__name__, digest), compiled)
-        return compiled
+    function = _Translation(bindings, digest, []).rebound(kernel)
+    if is_disabled():
+        return function
+    if fast := accelerator():
+        files, own = KernelFiles(kernel.__name__, digest), all(map(is_own, call_tree(kernel, bindings)))
+        if signature is None:
+            return fast.kernel(function, files, own, **_OPTIONS)
+        return fast.pointer(function, signature, files, own, **_OPTIONS)
+    return _cached(numba.njit)(function) if signature is None else _cached(numba.cfunc, signature)(function)
 
 
 def is_ready(kernel: Any) -> bool:
@@ -142,16 +128,20 @@ def is_ready(kernel: Any) -> bool:
     return is_disabled() or bool(kernel.overloads) or (hasattr(kernel, "files") and kernel.files.any())
 
 
+def record_type() -> Any:
+    """The type of an arm's record in compiled code."""
+    from numba import float64, types, uint64
+
+    return types.NamedTuple([uint64 if kind is int else float64 for kind in record_kinds().values()], ArmRecord)
+
+
 def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what: str) -> None:
     """Compile an index formula on its own, so that errors are reported at the user's own line."""
     import numba
 
-    from ..play.statistics import ArmRecord, record_kinds
-
     if is_disabled():
         return
-    fields = [numba.uint64 if kind is int else numba.float64 for kind in record_kinds().values()]
-    signature = (numba.types.NamedTuple(fields, ArmRecord), numba.int64, *(numba.typeof(a) for a in arguments))
+    signature = (record_type(), numba.int64, *(numba.typeof(a) for a in arguments))
     checked = (_digest(formula, {}), signature)
     if checked in _sound:
         return
@@ -220,17 +210,6 @@ class _Translation:
         self.callers = callers
         self.done: dict[Callable[..., Any], Any] = {}
 
-    def entry(self, kernel: Callable[..., Any]) -> Any:
-        import numba
-
-        if is_disabled():
-            return self._rebound(kernel)
-        if fast := accelerator():
-            own = all(map(is_own, call_tree(kernel, self.bindings)))
-            files = KernelFiles(kernel.__name__, self.label)
-            return fast.kernel(self._rebound(kernel), files, own, **_OPTIONS)
-        return _cached(numba.njit)(self._rebound(kernel))
-
     def callee(self, function: Callable[..., Any]) -> Any:
         function = self.bindings.get(function, function)
         fast = accelerator()
@@ -251,7 +230,7 @@ class _Translation:
         short, own = len(function.__code__.co_code) < _SHORT and not hasattr(function, "called"), is_own(function)
         self.callers.append(function)
         try:
-            rebound = self._rebound(function)
+            rebound = self.rebound(function)
         finally:
             self.callers.pop()
         if is_disabled():
@@ -262,7 +241,8 @@ class _Translation:
         compiled: Any = fast.callee if fast else numba.njit
         return compiled(rebound, forceinline=short, boundscheck=not own, **_OPTIONS)
 
-    def _rebound(self, function: Callable[..., Any]) -> Function:
+    def rebound(self, function: Callable[..., Any]) -> Function:
+        """A copy of a function that calls compiled functions and reads copies of values."""
         copy = rebuilt(function, self._converted, f"{function.__name__}_{self.label}")
         if is_own(function) and not is_disabled() and function not in _BUILTINS.values():
             # Numba's own versions take any number of arguments, are compiled anew for each combination of types, and
@@ -346,9 +326,3 @@ def is_raised_by_formula(error: BaseException) -> bool:
     packages = [frame.f_globals.get("__name__", "").partition(".")[0] for frame in frames]
     own = len(packages) > 1 and packages[-1] == __name__.partition(".")[0]
     return not own and _COMPILERS.isdisjoint(packages)
-
-
-def target() -> tuple[str, str]:
-    """The processor that kernels are compiled for, and its extensions, as far as they are known."""
-    fast = accelerator()
-    return fast.target() if fast else (platform.machine(), "")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 import platform
-import struct
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from .._support.versions import sources, versions
-from .compiler import target
 
 #: Arguments at which each function of the C library and of NumPy is compared.
 _PROBES = 4000
@@ -27,14 +26,14 @@ _PROBES = 4000
 
 @lru_cache(maxsize=1)
 def machine() -> dict[str, str]:
-    """The kind of this machine: processor, C library, and compilation target."""
-    name, extensions = target()
+    """The kind of this machine: processor, C library, and the processor that kernels are compiled for."""
+    import numba
+
     libc = " ".join(platform.libc_ver()).strip()
     return {
         "processor": processor(),
         "system": f"{platform.system()} {platform.machine()}{', ' if libc else ''}{libc}",
-        "compiled for": name,
-        "vector extensions": extensions,
+        "compiled for": numba.config.CPU_NAME or "this processor",  # type: ignore[attr-defined]
     }
 
 
@@ -46,13 +45,10 @@ def software() -> dict[str, str]:
 
 def processor() -> str:
     """The name of the processor."""
-    try:
+    with suppress(OSError, StopIteration):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next(
-        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor()
-    )
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return platform.processor()
 
 
 @lru_cache(maxsize=1)
@@ -65,22 +61,18 @@ def arithmetic() -> str:
 
     unit = (np.arange(_PROBES) * 0.6180339887498949 + 0.5) % 1.0
     wide = unit * 700.0 + 1e-3
-    digest = hashlib.sha256()
-    pairs = list(zip(unit.tolist(), wide.tolist(), strict=True))
-    for function in (math.log, math.log1p, math.exp, math.sin, math.cos, math.tan, math.atan, math.lgamma):
-        digest.update(struct.pack(f"<{_PROBES}d", *(function(y) for _, y in pairs)))
-    for function in (math.expm1, math.tanh, math.erf):
-        digest.update(struct.pack(f"<{_PROBES}d", *(function(x) for x, _ in pairs)))
-    digest.update(struct.pack(f"<{_PROBES}d", *(math.pow(y, x) for x, y in pairs)))
-    for of_array in (np.log, np.log1p, np.exp, np.sin, np.cos, np.tan, np.arctan, np.sqrt):
-        digest.update(of_array(wide).astype("<f8").tobytes())
     few, shapes = unit[:200], wide[:200]
-    for values in (
+    of_wide = (math.log, math.log1p, math.exp, math.sin, math.cos, math.tan, math.atan, math.lgamma)
+    of_arrays = (np.log, np.log1p, np.exp, np.sin, np.cos, np.tan, np.arctan, np.sqrt)
+    values: list[Any] = [
+        *([function(x) for x in wide.tolist()] for function in of_wide),
+        *([function(x) for x in unit.tolist()] for function in (math.expm1, math.tanh, math.erf)),
+        list(map(math.pow, wide.tolist(), unit.tolist())),
+        *(function(wide) for function in of_arrays),
         np.power(wide, unit), special.ndtri(unit), special.ndtr(unit), special.gammaincinv(shapes, few),
         special.betaincinv(shapes, 2.5, few), special.chdtri(shapes, few),
-    ):  # fmt: skip
-        digest.update(np.asarray(values).astype("<f8").tobytes())
-    return digest.hexdigest()[:16]
+    ]  # fmt: skip
+    return hashlib.sha256(b"".join(np.asarray(part, "<f8").tobytes() for part in values)).hexdigest()[:16]
 
 
 def difference(ours: dict[str, Any], theirs: dict[str, Any]) -> str:

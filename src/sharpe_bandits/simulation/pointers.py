@@ -20,7 +20,7 @@ from ..play.formulas import index, share, update_statistics
 from ..play.memory import number_of
 from ..play.state import Sums
 from ..play.statistics import ArmRecord, record_kinds
-from .compiler import is_disabled, pointer
+from .compiler import is_disabled, record_type, specialise
 
 
 def unpacked(parameters, index):
@@ -145,16 +145,15 @@ def formulas_behind_pointers(
 
     rows, kept, floats = (types.Array(float64, dimensions, "C") for dimensions in (2, 3, 1))
     decision = types.NamedTuple([int64, float64, int64, int64, float64, int64], choose.Decision)
-    record = types.NamedTuple([uint64 if kind is int else float64 for kind in record_kinds().values()], ArmRecord)
-    one_index = float64(record, int64, floats)
+    one_index = float64(record_type(), int64, floats)
     slots: list[Any] = []
     of_index: dict[Any, Any] = {**bindings, unpacked: _unpacked(_expression(arguments, slots))}
     of_all = of_index
     if trusted:
-        index_pointer = pointer(index_target, {formulas.index: no_index, unpacked: _unpacked("()")}, one_index)
+        index_pointer = specialise(index_target, {formulas.index: no_index, unpacked: _unpacked("()")}, one_index)
     else:
         guarded = index_target if is_disabled() else guarded_index_target
-        index_pointer = pointer(guarded, {**of_index, keep_record: _keep_record()}, one_index)
+        index_pointer = specialise(guarded, {**of_index, keep_record: _keep_record()}, one_index)
         of_all = {**bindings, unpacked: parameters_and_pointer}
         of_all[formulas.index] = of_all[formulas.index_branch_free] = index_by_pointer
     # Without the index, so that policies with the same objective share what is compiled.
@@ -164,10 +163,10 @@ def formulas_behind_pointers(
     return Formulas(
         _filled(slots),
         np.array(objective, float),
-        pointer(evaluate_target, of_all, int64(rows, kept, decision, uint64, floats, types.FunctionType(one_index))),
+        specialise(evaluate_target, of_all, int64(rows, kept, decision, uint64, floats, types.FunctionType(one_index))),
         index_pointer,
-        pointer(objective_target, of_objective, int64(rows, kept, floats)),
-        pointer(update_target, of_objective, int64(kept, int64, float64, float64, float64, float64, floats)),
+        specialise(objective_target, of_objective, int64(rows, kept, floats)),
+        specialise(update_target, of_objective, int64(kept, int64, float64, float64, float64, float64, floats)),
     ), of_index
 
 
@@ -193,9 +192,9 @@ def phases_behind_pointers(
         np.array(objective, float),
         keeps_powers,
         cells,
-        pointer(share_target, of_share, int64(sums, kept, ints, int64, int64, boolean, floats, ints)),
-        pointer(end_phase_target, of_end, int64(sums, kept, ints, int64, int64, int64, boolean[::1], floats)),
-        pointer(update_all_target, of_update, int64(kept, int64, int64, floats, float64, floats, floats)),
+        specialise(share_target, of_share, int64(sums, kept, ints, int64, int64, boolean, floats, ints)),
+        specialise(end_phase_target, of_end, int64(sums, kept, ints, int64, int64, int64, boolean[::1], floats)),
+        specialise(update_all_target, of_update, int64(kept, int64, int64, floats, float64, floats, floats)),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ...errors import SharpeBanditsError
-from ...simulation.cache import MAX_BYTES, MAX_DAYS, cache_folder, cache_size, clear
+from ...simulation.cache import MAX_BYTES, cache_folder, cache_size, clear
 from ..parser import output
 
 
@@ -26,7 +26,7 @@ def show(options: argparse.Namespace) -> None:
         ) from None
     size = clear() if options.clear else cache_size(folder)
     text = f"{size.files} compiled kernels, {size.bytes / 2**20:.1f} MiB"
-    limits = f"trimmed to {MAX_BYTES // 2**20} MiB and to kernels used within {MAX_DAYS} days"
+    limits = f"trimmed to {MAX_BYTES // 2**20} MiB"
     text = f"removed {text} from {folder}" if options.clear else f"{folder}: {text}; {limits}"
     data = {"folder": str(folder), "files": size.files, "bytes": size.bytes, "cleared": options.clear}
     output(options, data, text)
