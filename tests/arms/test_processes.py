@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.simulation.spec import Spec, rewards_of
+from sharpe_bandits.simulation.families.base import rewards_of
+from sharpe_bandits.simulation.spec import Spec
 
 
 def paths(bandit, rounds, runs, seed=3):
     """Rewards of all arms in all rounds, (run, arm, round)."""
     bandit.check_horizon(rounds)
-    table = rewards_of(Spec(sb.policies.RoundRobin(), bandit, rounds, runs, seed, (rounds,)), np.arange(runs))
+    table, _, _ = rewards_of(Spec(sb.policies.RoundRobin(), bandit, rounds, runs, seed, (rounds,)), np.arange(runs))
     return table.pool.reshape(runs, bandit.K, rounds)
 
 

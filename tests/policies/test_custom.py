@@ -20,7 +20,7 @@ from sharpe_bandits.play import formulas
 from sharpe_bandits.play.choose import Holding
 from sharpe_bandits.play.streams import normal
 from sharpe_bandits.simulation.compiler import specialise
-from sharpe_bandits.simulation.families import family_of
+from sharpe_bandits.simulation.families.index import hold
 from tests import twin
 from tests.catalogue import greedy_sharpe
 from tests.damage import with_checksum
@@ -280,7 +280,7 @@ def test_an_index_that_fails_is_named(policy, told):
 def test_an_index_that_fails_in_a_replay_is_named():
     policy = fails(table=[0.0] * 9, limit=3.0)
     with pytest.raises(sb.errors.InvalidInputError, match="fails raised ValueError: too many pulls"):
-        family_of(policy).hold(policy, TAPE.T, Holding(1, 1, 0, False, np.zeros(3)), False, 0, 0)
+        hold(policy, TAPE.T, Holding(1, 1, 0, False, np.zeros(3)), False, 0, 0)
 
 
 def test_a_statement_that_cannot_be_compiled_is_shown():

@@ -5,7 +5,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.play.choose import Holding
-from sharpe_bandits.simulation.families import family_of
+from sharpe_bandits.simulation.families.index import hold
 from tests.returns.market import market
 
 POLICIES = [
@@ -23,13 +23,13 @@ def test_without_terms_it_makes_the_choices_of_the_engine(policy, feedback):
     values = market(200)
     tape = sb.Tape(values.T, clock="rounds")
     expected = sb.trace(policy, tape, horizon=200, seed=5, run=3, feedback=feedback).choices
-    held = family_of(policy).hold(policy, values, Holding(1, 1, 0, False, np.zeros(4)), feedback == "full", 5, 3)
+    held = hold(policy, values, Holding(1, 1, 0, False, np.zeros(4)), feedback == "full", 5, 3)
     assert held[:, 0].tolist() == list(expected)
 
 
 def play(policy, values, places=1, costs=0.0, least=1, warm=0, full=False, aware=False):
     holding = Holding(places, least, warm, aware, np.full(values.shape[1], float(costs)))
-    return family_of(policy).hold(policy, values, holding, full, 0, 0)
+    return hold(policy, values, holding, full, 0, 0)
 
 
 def test_a_minimum_holding():

@@ -6,7 +6,8 @@ import pytest
 import sharpe_bandits as sb
 from sharpe_bandits.arms.bandit import as_environment
 from sharpe_bandits.simulation.api import tasks_of
-from sharpe_bandits.simulation.spec import BATCHES, Spec, is_random, run_chunk
+from sharpe_bandits.simulation.families.index import is_random
+from sharpe_bandits.simulation.spec import BATCHES, Spec, run_chunk
 from tests.chunks import BANDIT, HORIZON, POLICIES, assert_same
 
 
@@ -110,5 +111,5 @@ def test_which_policies_are_randomised():
         sb.policies.MVTS(),
         mine(L=1.0),
     ]
-    others = [sb.ScaleFreeUCB(L=1), sb.ScaleFreeIMED(L=1), sb.UCBRSSR(L=1), sb.policies.RoundRobin(), sb.SHSR(L=1)]
+    others = [sb.ScaleFreeUCB(L=1), sb.ScaleFreeIMED(L=1), sb.UCBRSSR(L=1), sb.policies.RoundRobin()]
     assert [is_random(p) for p in drawing + others] == [True] * len(drawing) + [False] * len(others)

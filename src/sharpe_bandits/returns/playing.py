@@ -17,7 +17,7 @@ from ..objectives.statistics import moments_so_far
 from ..play.choose import Holding
 from ..play.rewards import TAPE, ArmTable
 from ..policies.base import Policy
-from ..simulation.families import family_of
+from ..simulation.families.index import hold
 from ..simulation.spec import Feedback, Spec, prepare, run_chunk
 from . import statistics
 from .cleaning import CONSTANT
@@ -293,7 +293,7 @@ def held_by(policy: Policy, table: Evaluator, holding: Holding, full: bool, runs
         rewards = compounded(paths.active[rows], paths.begins)[:, order]
         terms = holding._replace(costs=table.costs[order])
         seen = None if paths.covariate is None else paths.seen(rows)
-        portfolio = family_of(policy).hold(policy, rewards, terms, full, paths.seed, run, seen)
+        portfolio = hold(policy, rewards, terms, full, paths.seed, run, seen)
         portfolio = np.where(portfolio < 0, -1, order[portfolio])
         portfolio = np.concatenate([np.full((late, top), -1), portfolio[: len(portfolio) - late]])[paths.warm_rounds :]
         x = np.nan_to_num(paths.played(run))

@@ -136,13 +136,10 @@ def simulate(
         _warn_of_rewards(spec)
     stream = sys.stderr if (sys.stderr.isatty() if progress is None else progress) else None
     results = run_specs(specs, backend, chunk, stream=stream)
+    settings = settings_of(environment, horizon, runs, seed, feedback, backend.machines) | _game_settings(specs[0])
     ranked_by = {spec.policy.default_metric for spec in specs}
     return Study(
-        {result.name: result for result in results},
-        settings_of(environment, horizon, runs, seed, feedback, backend.machines)
-        | _delay_settings(specs[0])
-        | _rules_settings(specs[0]),
-        ranked_by.pop() if len(ranked_by) == 1 else "regret",
+        {result.name: result for result in results}, settings, ranked_by.pop() if len(ranked_by) == 1 else "regret"
     )
 
 
@@ -159,10 +156,8 @@ def _warn_of_rewards(spec: Spec) -> None:
 def _delays(delay: Any, batch: Any) -> dict[str, Any]:
     """When rewards arrive, as fields of a spec."""
     late = whole("delay", delay, 0, LARGEST_HORIZON) if is_whole(delay) else as_arm(delay)
-    if not isinstance(late, int) and late.serially_dependent:
-        raise InvalidInputError(f"delays are drawn independently of each other, got {shown(delay)}")
-    if not isinstance(late, int) and late.support[0] < 0:
-        raise InvalidInputError(f"delays must be at least 0, and those of {shown(delay)} start at {late.support[0]:g}")
+    if not isinstance(late, int) and (late.serially_dependent or late.support[0] < 0):
+        raise InvalidInputError(f"delays are at least 0 and drawn independently, which {shown(delay)} is not")
     return {"delay": late, "batch_rounds": whole("batch", batch, 1, LARGEST_HORIZON)}
 
 
@@ -193,17 +188,17 @@ def _rules(arms: int, control: Any, share: Any, bounds: Any, among: Any) -> dict
     return fields
 
 
-def _rules_settings(spec: Spec) -> dict[str, Any]:
-    """A study's settings for who decides; empty if the policy does, about all arms."""
-    rules = {"control": spec.control, "share": spec.share, "bounds": list(map(list, spec.bounds))}
-    among = None if spec.among is None else list(map(list, spec.among))
-    return {"rules": {**rules, "among": among}} if spec.has_rules else {}
-
-
-def _delay_settings(spec: Spec) -> dict[str, Any]:
-    """A study's settings for delayed rewards; empty if rewards are not delayed."""
-    delay = spec.delay if isinstance(spec.delay, int) else spec.delay.to_dict()
-    return {"delay": delay, "batch": spec.batch_rounds} if spec.has_delayed_rewards else {}
+def _game_settings(spec: Spec) -> dict[str, Any]:
+    """A study's settings for late rewards, and for who decides if the policy does not decide alone about all arms."""
+    settings: dict[str, Any] = {}
+    if spec.has_delayed_rewards:
+        settings["delay"] = spec.delay if isinstance(spec.delay, int) else spec.delay.to_dict()
+        settings["batch"] = spec.batch_rounds
+    if spec.has_rules:
+        among = spec.among and list(map(list, spec.among))
+        bounds = list(map(list, spec.bounds))
+        settings["rules"] = {"control": spec.control, "share": spec.share, "bounds": bounds, "among": among}
+    return settings
 
 
 def settings_of(
@@ -229,11 +224,9 @@ def settings_of(
 def _listed(policies: Policy | Iterable[Policy]) -> list[Policy]:
     """One or several policies as a list; raises unless they are policies with different names."""
     listed = as_list(policies)
-    names: set[str] = set()
-    for policy in listed:
-        if check_policy(policy).name in names:
-            raise InvalidInputError(f"two policies are called {policy.name!r}; give one of them another name=")
-        names.add(policy.name)
+    names = [check_policy(policy).name for policy in listed]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InvalidInputError(f"two policies are called {twice!r}; give one of them another name=")
     return listed
 
 
@@ -344,9 +337,8 @@ class Trace:
         rows = []
         for arm in range(int(max(self.choices.max(), recommended.max())) + 1):
             paid = self.rewards[self.choices == arm]
-            rows.append(
-                [arm, len(paid), paid.mean() if len(paid) else None, "recommended" if arm in recommended else ""]
-            )
+            mean = paid.mean() if len(paid) else None
+            rows.append([arm, len(paid), mean, "recommended" if arm in recommended else ""])
         return html_table(("arm", "pulls", "mean reward", ""), rows, f"{len(self)} rounds")
 
     def __len__(self) -> int:
@@ -439,7 +431,7 @@ def check_memory(spec: Spec, policies: int = 1) -> None:
             f"pulls at {len(spec.checkpoints)} checkpoints of {spec.runs} runs, in batches of {spec.batch}, would take "
             f"{needed / 2**30:.1f} GiB; pass fewer checkpoints, as in checkpoints=[{spec.horizon}]"
         )
-    needed, available = policies * spec.runs * bytes_per_run(spec.environment.K), machine_memory()
+    needed, available = policies * spec.runs * (8 * spec.environment.K + 24), _machine_memory()
     if needed > available:
         raise InvalidInputError(
             f"the results of {spec.runs} runs would take {needed / 2**30:.3g} GiB, and this machine has "
@@ -447,12 +439,7 @@ def check_memory(spec: Spec, policies: int = 1) -> None:
         )
 
 
-def bytes_per_run(arms: int) -> int:
-    """Bytes that a result keeps of every run."""
-    return 8 * arms + 24
-
-
-def machine_memory() -> int:
+def _machine_memory() -> int:
     """Bytes of memory that this machine has."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

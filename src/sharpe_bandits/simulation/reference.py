@@ -29,30 +29,14 @@ DRAWN = 16
 
 
 class Feedback(NamedTuple):
-    """Which rewards are seen, and when.
+    """Which rewards are seen, and when."""
 
-    Attributes
-    ----------
-    full : bool
-        whether the rewards of all arms are seen in every round
-    delay : int
-        delay in rounds; if negative, delays are drawn from ``delays`` and rounded down to whole rounds of at least 0
-    delays : ArmTable
-        a table of one arm, whose rewards are the delays
-    batch : int
-        rounds that are chosen before rewards arrive
-    counted : float
-        1 if pending pulls count in an arm's pulls, 0 if not
-    by_round : bool
-        whether rewards are indexed by round, not by an arm's own pulls
-    """
-
-    full: bool
-    delay: int
-    delays: ArmTable
-    batch: int
-    counted: float
-    by_round: bool
+    full: bool  # whether the rewards of all arms are seen in every round
+    delay: int  # in rounds; if negative, it is drawn from ``delays`` and rounded down to whole rounds of at least 0
+    delays: ArmTable  # a table of one arm, whose rewards are the delays
+    batch: int  # rounds that are chosen before rewards arrive
+    counted: float  # 1 if pending pulls count in an arm's pulls, 0 if not
+    by_round: bool  # whether rewards are indexed by round, not by an arm's own pulls
 
 
 class Waiting(NamedTuple):
@@ -218,6 +202,7 @@ def reference(game, rule, feedback, holding, allocation, rewards, formulas, out,
             if out.stop[0] != 0:
                 return
             # Observe: the rewards that have arrived, in the order of their rounds; after the last round all of them.
+            # The lines that forget and record stand here twice: as a function they would take twice as long.
             if late():
                 while due <= t and (t % feedback.batch == 0 or t == horizon):
                     u = waiting.head[due]

@@ -20,7 +20,6 @@ from ..arms.environment import Environment
 from ..policies.base import Policy
 from .families import family_of
 from .families.base import Family, check_stop
-from .families.base import rewards_of as rewards_of
 
 #: Version of the layout of chunk results.
 FORMAT = 5
@@ -32,34 +31,11 @@ Feedback = Literal["bandit", "full"]
 
 @dataclass(frozen=True)
 class Spec:
-    """A simulation's specification: everything except which runs.
+    """A simulation's specification, everything except which runs: the arguments of :func:`sharpe_bandits.simulate`.
 
-    Attributes
-    ----------
-    policy, environment : Policy and Environment
-        the policy, and the environment it plays on
-    horizon : int
-        rounds per run; for a fixed-confidence policy the maximum budget
-    runs : int
-        total number of runs (which determines the size of a batch)
-    seed : int
-        seed of all rewards and of the policy's own randomness
-    checkpoints : tuple[int, ...]
-        rounds after which pulls are recorded; the last is the horizon. Empty for a fixed-confidence policy
-    kernel : Kernel, optional
-        "auto", or "side by side" or "reference" to force one
-    feedback : Feedback, optional
-        "bandit": the reward of the arm played is seen; "full": the rewards of all arms are
-    delay : int | Arm, optional
-        delay of a reward in rounds, or the distribution of the delay
-    batch_rounds : int, optional
-        rounds that are chosen before rewards arrive
-    control, share : int | None and float, optional
-        the control arm, and the probability with which the policy decides instead
-    bounds : tuple[tuple[int, float, float], ...], optional
-        arm, least and largest share in the policy's decisions
-    among : tuple[tuple[int, ...], ...] | None, optional
-        the arms that can be played
+    ``horizon`` is the maximum budget of a fixed-confidence policy, which has no checkpoints; the last checkpoint of any
+    other policy is its horizon. ``kernel``: "side by side" or "reference" to force one. ``bounds``: (arm, least,
+    largest share) of each arm that has bounds.
     """
 
     policy: Policy
@@ -94,7 +70,7 @@ class Spec:
 
     @cached_property
     def kernels(self) -> Any:
-        """The compiled kernels that play this spec."""
+        """The kernels that play this spec."""
         return self.family.kernels(self)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -118,41 +94,18 @@ class Spec:
 
 @dataclass
 class Chunk:
-    """Results of some runs, as plain arrays.
+    """Results of some runs, as plain arrays."""
 
-    Attributes
-    ----------
-    numbers : numpy.ndarray
-        (runs,), the numbers of the runs, in ascending order
-    batches : numpy.ndarray
-        (batches,), the numbers of the batches that they belong to
-    pulls : numpy.ndarray
-        (batches, checkpoints, arms), pulls summed over the runs of a batch
-    halfway : numpy.ndarray
-        (runs, arms), pulls after half of the rounds; zeros for a fixed-confidence policy
-    final : numpy.ndarray
-        (runs, arms), pulls at the end
-    recommended : numpy.ndarray
-        (runs, m), the arms recommended at the end, in order of arm
-    stopped : numpy.ndarray
-        (runs,), whether the run is finished: False if a fixed-confidence policy had not stopped when its budget was
-        spent
-    reward_mean, reward_variance : numpy.ndarray
-        (runs,), mean and variance of the run's sequence of rewards
-    choices, rewards : numpy.ndarray
-        (runs, horizon) if a trace was requested, else (0, 0)
-    """
-
-    numbers: np.ndarray
-    batches: np.ndarray
-    pulls: np.ndarray
-    halfway: np.ndarray
-    final: np.ndarray
-    recommended: np.ndarray
-    stopped: np.ndarray
-    reward_mean: np.ndarray
+    numbers: np.ndarray  # (runs,): those of the runs, in ascending order
+    batches: np.ndarray  # (batches,): the numbers of the batches that they belong to
+    pulls: np.ndarray  # (batches, checkpoints, arms): summed over the runs of a batch
+    halfway: np.ndarray  # (runs, arms): pulls after half of the rounds; zeros for a fixed-confidence policy
+    final: np.ndarray  # (runs, arms): pulls at the end
+    recommended: np.ndarray  # (runs, m): the arms recommended at the end, in order of arm
+    stopped: np.ndarray  # (runs,): False if a fixed-confidence policy had not stopped when its budget was spent
+    reward_mean: np.ndarray  # (runs,): of the run's sequence of rewards
     reward_variance: np.ndarray
-    choices: np.ndarray
+    choices: np.ndarray  # (runs, horizon) if a trace was requested, else (0, 0)
     rewards: np.ndarray
 
 
@@ -188,8 +141,3 @@ def run_chunk(spec: Spec, runs: Sequence[int] | np.ndarray, trace: bool = False)
         chunk.pulls = chunk.pulls[:, :-1]
     spec.environment.check_pulls(chunk.final.max(axis=0), spec.policy.name)
     return chunk
-
-
-def is_random(policy: Policy) -> bool:
-    """Whether a policy is randomised: on the same rewards it may choose differently in another run."""
-    return family_of(policy).is_random(policy)

@@ -19,10 +19,10 @@ from ...play.statistics import StatisticsLayout
 from ...policies.base import NO_FORGETTING, IndexPolicy
 from ...simulation.compiler import specialise
 from ...simulation.families.index import (
-    IndexFamily,
     call_kernel,
     check_index,
     index_undefined,
+    is_random,
     layout_of,
     policy_bindings,
     rule_of,
@@ -54,7 +54,7 @@ class IndexAgent(Agent):
             raise InvalidInputError(f"{policy.name} needs to know the number of rounds; pass horizon=...")
         self._playing = rule_of(policy, horizon or MAX_ROUNDS)
         self._seed = np.uint64(self.seed)
-        self._random = IndexFamily().is_random(policy)
+        self._random = is_random(policy)
         #: Of each arm: the number of the decision that it was last handed out for, 0 if it is to be handed out at once;
         #: and how often it was handed out again because rewards seemed lost.
         self._handed = self._retries = np.zeros(0, np.int64)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import InvalidInputError
-from ...play.choose import Holding
 from ...play.game import LANES, Outputs, Status
 from ...play.rewards import TAPE, ArmTable, Rewards, write_paths
 from ...policies.base import Policy
@@ -25,7 +25,7 @@ CHUNK_ROUNDS = 8_000_000
 MAX_PREGENERATED = 2**23
 
 
-class Family:
+class Family(ABC):
     """The adapter of a family of policies in simulations; :data:`sharpe_bandits.live.agents.AGENTS` has its agent."""
 
     #: Target number of rounds per chunk.
@@ -42,44 +42,13 @@ class Family:
         spec.environment.check_horizon(spec.horizon)
         spec.policy.check_horizon(spec.horizon, spec.environment.K)
 
+    @abstractmethod
     def kernels(self, spec: Spec) -> Any:
         """The compiled kernels that play a spec."""
-        raise AssertionError(f"{type(self).__name__} has no kernels")
 
+    @abstractmethod
     def play(self, spec: Spec, chunk: Chunk) -> None:
         """Play the runs of a chunk and fill in its arrays."""
-        raise AssertionError(f"{type(self).__name__} does not play")
-
-    def hold(
-        self,
-        policy: Policy,
-        values: np.ndarray,
-        holding: Holding,
-        full: bool,
-        seed: int,
-        run: int,
-        covariate: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """The arms that a policy holds in each round (rounds, places) on recorded rewards; -1 where there is none.
-
-        Parameters
-        ----------
-        values : numpy.ndarray
-            rewards (rounds, arms), NaN where an arm is not available
-        holding : Holding
-            constraints on what is held
-        full : bool
-            whether the rewards of all arms are seen in every round
-        seed, run : int
-            seed and run of the policy's random numbers
-        covariate : np.ndarray | None, optional
-            what is seen in every round, if anything is
-        """
-        raise InvalidInputError(
-            f"{policy.name} plays one arm at a time and needs every arm from the first round; take an index policy "
-            "such as SF-UCB for columns of unequal histories, several columns at once, a minimum holding, known costs "
-            "or warm-up rows"
-        )
 
     def chunk_runs(self, spec: Spec) -> int:
         """Default number of runs per chunk: a multiple of the lanes of a kernel."""
@@ -87,10 +56,6 @@ class Family:
         if spec.environment.pregenerated:
             size = min(size, max(1, MAX_PREGENERATED // (spec.horizon * spec.environment.K)))
         return size
-
-    def is_random(self, policy: Policy) -> bool:
-        """Whether a policy is randomised: on the same rewards it may choose differently in another run."""
-        return False
 
 
 def check_covariate(policy: Policy, has_covariate: bool) -> None:
@@ -102,21 +67,28 @@ def check_covariate(policy: Policy, has_covariate: bool) -> None:
         )
 
 
-def rewards_of(spec: Spec, numbers: np.ndarray) -> ArmTable:
-    """The arms of the runs with these numbers as input of a kernel: one row for all runs, or one per run."""
+def rewards_of(spec: Spec, numbers: np.ndarray) -> Rewards:
+    """The rewards of the runs with these numbers as input of a kernel: one row for all runs, or one per run."""
     environment = spec.environment
+    by_run, seed = int(environment.varies or environment.pregenerated), np.uint64(spec.seed)
     if not environment.pregenerated:
-        return environment.table(spec.seed, numbers)
+        return Rewards(environment.table(spec.seed, numbers), by_run, seed)
     pool = np.empty((numbers.size, environment.K + environment.has_covariate, spec.horizon))
     write = specialise(write_paths, {})
     for begin, end, table in environment.pieces(spec.seed, numbers, spec.horizon):
-        rewards = Rewards(table, int(len(table.kind) > 1), np.uint64(spec.seed))
+        rewards = Rewards(table, int(len(table.kind) > 1), seed)
         write(numbers, rewards, environment.jointly, begin, end, pool, stop_cell())
     environment.combine(pool)
-    kind = np.full(pool.shape[:2], TAPE, np.int64)
-    start = np.arange(0, pool.size, spec.horizon).reshape(kind.shape)
+    return Rewards(tapes(pool), by_run, seed)
+
+
+def tapes(recorded: np.ndarray) -> ArmTable:
+    """Recorded rewards (runs, arms, rounds) as the table of a kernel."""
+    runs, arms, rounds = recorded.shape
+    kind = np.full((runs, arms), TAPE, np.int64)
     none = np.zeros(kind.shape)
-    return ArmTable(kind, none, none, start, np.full(kind.shape, spec.horizon), pool.ravel())
+    start = np.arange(0, recorded.size, rounds).reshape(kind.shape)
+    return ArmTable(kind, none, none, start, np.full(kind.shape, rounds), recorded.ravel())
 
 
 def check_record(spec: Spec, arm: int, pulls: int) -> None:
@@ -156,11 +128,6 @@ def one_run_outputs(rounds: int, arms: int) -> Outputs:
         reward_mean=np.zeros(1), reward_variance=np.zeros(1), choices=np.zeros((0, 0), np.int32),
         rewards=np.zeros((0, 0)), status=np.zeros(len(Status._fields), np.int64), stop=stop_cell(),
     )  # fmt: skip
-
-
-def source_of(spec: Spec, table: ArmTable) -> Rewards:
-    """The rewards of a chunk as input of a kernel."""
-    return Rewards(table, int(spec.environment.varies or spec.environment.pregenerated), np.uint64(spec.seed))
 
 
 #: The flag by which the kernels that a thread runs are stopped; they check it every few thousand rounds.

@@ -11,7 +11,7 @@ from ...play.game import Game, Status
 from ...play.statistics import layout_for
 from ...policies.base import FixedConfidencePolicy
 from ..compiler import specialise
-from .base import Family, check_record, outputs_of, rewards_of, source_of
+from .base import Family, check_record, outputs_of, rewards_of
 
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
@@ -51,7 +51,7 @@ class FixedConfidenceFamily(Family):
         out = outputs_of(spec, chunk)
         spec.kernels(
             Game(chunk.numbers, spec.horizon, policy.pilot_pulls),
-            source_of(spec, rewards_of(spec, chunk.numbers)),
+            rewards_of(spec, chunk.numbers),
             policy.log_odds(spec.environment.K),
             policy.epsilon,
             policy.arguments(),

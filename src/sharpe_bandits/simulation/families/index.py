@@ -17,14 +17,14 @@ from ...play import formulas, statistics
 from ...play.allocation import Allocation
 from ...play.choose import Holding
 from ...play.game import LANES, Game, Outputs, Status
-from ...play.rewards import TAPE, ArmTable, Rewards
+from ...play.rewards import Rewards
 from ...play.state import Rule
 from ...play.statistics import MAX_TABLE, STATISTICS, StatisticsLayout, layout_for
 from ...policies.base import NO_FORGETTING, IndexPolicy, Policy
 from .. import reference, side_by_side
 from ..compiler import check_formula, is_raised_by_formula, is_ready, specialise
 from ..pointers import formulas_behind_pointers, index_target
-from .base import Family, check_covariate, check_record, one_run_outputs, outputs_of, rewards_of, source_of
+from .base import Family, check_covariate, check_record, one_run_outputs, outputs_of, rewards_of, tapes
 
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
@@ -49,22 +49,23 @@ _NO_PORTFOLIO = np.zeros((0, 0), np.int64)
 
 
 class Loop:
-    """The reference kernel for a policy. It calls formulas by pointers: it is compiled once for all policies."""
+    """The reference kernel for a policy. It calls formulas by pointers: it is compiled once for all policies.
 
-    def __init__(self, policy: IndexPolicy, horizon: int, bindings: dict[Any, Any]) -> None:
-        """``bindings``: those of the kind of game."""
+    ``flags``: the placeholders of the reference kernel that are true, for the kind of game.
+    """
+
+    def __init__(self, policy: IndexPolicy, horizon: int, *flags: Any) -> None:
         self.policy = policy
-        objective = policy.objective or Mean()
-        of_policy = {
-            **policy_bindings(policy, horizon),
-            **_vectorised(policy),
-            formulas.value: objective.record_formula,
-        }
         self.formulas, self._bindings = formulas_behind_pointers(
-            of_policy, policy.arguments(horizon), objective.arguments(), not policy.users_own
+            _vectorised(policy, horizon),
+            policy.arguments(horizon),
+            (policy.objective or Mean()).arguments(),
+            not policy.users_own,
         )
-        forgets = formulas.constant(policy.forgetting != NO_FORGETTING)
-        self.kernel = specialise(reference.reference, {**bindings, formulas.forgets: forgets})
+        kinds = (formulas.late, formulas.shared, formulas.holds)
+        bindings = {kind: formulas.constant(kind in flags) for kind in kinds}
+        bindings[formulas.forgets] = formulas.constant(policy.forgetting != NO_FORGETTING)
+        self.kernel = specialise(reference.reference, bindings)
 
     def play(self, *arguments: Any, out: Outputs, portfolio: np.ndarray = _NO_PORTFOLIO) -> None:
         """Play runs; ``arguments`` are those of :func:`~sharpe_bandits.simulation.reference.reference` before the
@@ -83,16 +84,17 @@ class Kernels:
 
     def __init__(self, spec: Spec) -> None:
         self._policy, self._horizon = _policy(spec), spec.horizon
-        self._bindings = bindings_for(self._policy, spec.horizon, spec.environment.clock == "rounds")
-        self._game = game_bindings(late=spec.has_delayed_rewards, shared=spec.has_rules)
+        self._by_round = formulas.constant(spec.environment.clock == "rounds")
+        self._flags = [formulas.late] * spec.has_delayed_rewards + [formulas.shared] * spec.has_rules
 
     @cached_property
     def reference(self) -> Loop:
-        return Loop(self._policy, self._horizon, self._game)
+        return Loop(self._policy, self._horizon, *self._flags)
 
     @cached_property
     def side_by_side(self) -> Any:
-        return specialise(side_by_side.side_by_side, {**self._bindings, **_vectorised(self._policy)})
+        bindings = {**_vectorised(self._policy, self._horizon), formulas.by_round: self._by_round}
+        return specialise(side_by_side.side_by_side, bindings)
 
 
 class IndexFamily(Family):
@@ -130,36 +132,57 @@ class IndexFamily(Family):
         if spec.policy.objective is None:
             chunk.recommended[:, 0] = chunk.final.argmax(axis=1)
 
-    def hold(
-        self,
-        policy: Policy,
-        values: np.ndarray,
-        holding: Holding,
-        full: bool,
-        seed: int,
-        run: int,
-        covariate: np.ndarray | None = None,
-    ) -> np.ndarray:
-        assert isinstance(policy, IndexPolicy)
-        check_covariate(policy, covariate is not None)
-        rounds, arms = values.shape
-        if covariate is not None:
-            values = np.column_stack([values, covariate])
-        portfolio = np.full((rounds, holding.places), -1, np.int64)
-        outputs = one_run_outputs(rounds, arms)
-        Loop(policy, rounds, game_bindings(holds=True)).play(
-            Game(np.array([run]), rounds, policy.pilot(rounds, arms)), rule_of(policy, rounds),
-            reference.Feedback(full, 0, _NO_DELAYS, 1, 0.0, True), holding, everyone(arms),
-            Rewards(tape(values), 0, np.uint64(seed)), out=outputs, portfolio=portfolio,
-        )  # fmt: skip
-        status = Status(*outputs.status.tolist())
-        if status.failed:
-            raise index_undefined(policy, f"arm {status.arm} in run {run}")
-        return portfolio
 
-    def is_random(self, policy: Policy) -> bool:
-        assert isinstance(policy, IndexPolicy)
-        return any(_RANDOM & mentions(formula) for formula in (policy.formula, policy.score) if formula is not None)
+def hold(
+    policy: Policy,
+    values: np.ndarray,
+    holding: Holding,
+    full: bool,
+    seed: int,
+    run: int,
+    covariate: np.ndarray | None = None,
+) -> np.ndarray:
+    """The arms that a policy holds in each round (rounds, places) on recorded rewards; -1 where there is none.
+
+    Parameters
+    ----------
+    values : numpy.ndarray
+        rewards (rounds, arms), NaN where an arm is not available
+    holding : Holding
+        constraints on what is held
+    full : bool
+        whether the rewards of all arms are seen in every round
+    seed, run : int
+        seed and run of the policy's random numbers
+    covariate : np.ndarray | None, optional
+        what is seen in every round, if anything is
+    """
+    if not isinstance(policy, IndexPolicy):
+        raise InvalidInputError(
+            f"{policy.name} plays one arm at a time and needs every arm from the first round; take an index policy "
+            "such as SF-UCB for columns of unequal histories, several columns at once, a minimum holding, known costs "
+            "or warm-up rows"
+        )
+    check_covariate(policy, covariate is not None)
+    rounds, arms = values.shape
+    if covariate is not None:
+        values = np.column_stack([values, covariate])
+    portfolio = np.full((rounds, holding.places), -1, np.int64)
+    outputs = one_run_outputs(rounds, arms)
+    Loop(policy, rounds, formulas.holds).play(
+        Game(np.array([run]), rounds, policy.pilot(rounds, arms)), rule_of(policy, rounds),
+        reference.Feedback(full, 0, _NO_DELAYS, 1, 0.0, True), holding, everyone(arms),
+        Rewards(tapes(values.T[np.newaxis]), 0, np.uint64(seed)), out=outputs, portfolio=portfolio,
+    )  # fmt: skip
+    status = Status(*outputs.status.tolist())
+    if status.failed:
+        raise index_undefined(policy, f"arm {status.arm} in run {run}")
+    return portfolio
+
+
+def is_random(policy: IndexPolicy) -> bool:
+    """Whether a policy is randomised: on the same rewards it may choose differently in another run."""
+    return any(_RANDOM & mentions(formula) for formula in (policy.formula, policy.score) if formula is not None)
 
 
 def _policy(spec: Spec) -> IndexPolicy:
@@ -172,9 +195,7 @@ def tables_for(horizon: int) -> statistics.Tables:
     return _tables(min(horizon + 2, MAX_TABLE))
 
 
-@lru_cache(maxsize=4)
-def _tables(size: int) -> statistics.Tables:
-    return statistics.tables(size)
+_tables = lru_cache(maxsize=4)(statistics.tables)
 
 
 def _pays_to_compile(spec: Spec, kernel: Any) -> bool:
@@ -192,7 +213,7 @@ def _rounds(spec: Spec) -> int:
 def _play(spec: Spec, chunk: Chunk, kernel: Any) -> None:
     policy, objective = _policy(spec), spec.policy.objective or Mean()
     game = Game(chunk.numbers, spec.horizon, policy.pilot(spec.horizon, spec.environment.K))
-    rewards = source_of(spec, rewards_of(spec, chunk.numbers))
+    rewards = rewards_of(spec, chunk.numbers)
     out = outputs_of(spec, chunk)
     if isinstance(kernel, Loop):
         rule, feedback = rule_of(policy, spec.horizon), _feedback(spec)
@@ -257,21 +278,12 @@ def _allocation(spec: Spec) -> Allocation:
 def _feedback(spec: Spec) -> reference.Feedback:
     """Which rewards are seen and when, as input of a kernel."""
     delay, delays = (spec.delay, _NO_DELAYS) if isinstance(spec.delay, int) else (-1, stack([[spec.delay.draws()]]))
-    counted = 0.0 if spec.family.is_random(spec.policy) else 1.0
+    counted = 0.0 if is_random(_policy(spec)) else 1.0
     by_round = spec.environment.clock == "rounds"
     return reference.Feedback(spec.feedback == "full", delay, delays, spec.batch_rounds, counted, by_round)
 
 
 _NO_DELAYS = stack([[Constant(0.0).draws()]])
-
-
-def tape(values: np.ndarray) -> ArmTable:
-    """Recorded rewards (rounds, arms) as input of a kernel."""
-    rounds, arms = values.shape
-    kind = np.full((1, arms), TAPE, np.int64)
-    none = np.zeros((1, arms))
-    start = np.arange(0, rounds * arms, rounds).reshape(1, arms)
-    return ArmTable(kind, none, none, start, np.full((1, arms), rounds), values.T.ravel())
 
 
 def index_undefined(policy: Policy, where: str) -> InvalidInputError:
@@ -301,21 +313,6 @@ def index_failed(policy: Policy, error: Exception) -> Exception:
     )
 
 
-def bindings_for(policy: IndexPolicy, horizon: int, by_round: bool) -> dict[Any, Any]:
-    """Bindings of a kernel's placeholders for a policy; ``by_round``: whether rewards are indexed by round."""
-    return {
-        formulas.value: (policy.objective or Mean()).record_formula,
-        formulas.by_round: formulas.constant(by_round),
-        **policy_bindings(policy, horizon),
-    }
-
-
-def game_bindings(late: bool = False, shared: bool = False, holds: bool = False) -> dict[Any, Any]:
-    """Bindings of the reference kernel's placeholders for the kind of game."""
-    flags = {formulas.late: late, formulas.shared: shared, formulas.holds: holds}
-    return {placeholder: formulas.constant(flag) for placeholder, flag in flags.items()}
-
-
 def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
     """Bindings of a kernel's placeholders for a policy, except the objective; horizon None: without end."""
     return {
@@ -330,10 +327,12 @@ def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
     }
 
 
-def _vectorised(policy: IndexPolicy) -> dict[Any, Any]:
-    """Bindings for the side-by-side kernel: a variant of the index that the compiler can vectorise over runs."""
+def _vectorised(policy: IndexPolicy, horizon: int) -> dict[Any, Any]:
+    """Bindings of a policy and its objective, with a variant of the index that the compiler can vectorise over runs."""
     variant = substituted(policy.formula, policy.branch_free)
     return {
+        **policy_bindings(policy, horizon),
+        formulas.value: (policy.objective or Mean()).record_formula,
         formulas.index_branch_free: variant,
         formulas.has_exact_fallback: formulas.constant(variant is not policy.formula),
     }

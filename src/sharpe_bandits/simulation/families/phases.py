@@ -15,7 +15,7 @@ from ...play.statistics import layout_for
 from ...policies.base import EliminationPolicy
 from ..compiler import specialise
 from ..pointers import phases_behind_pointers
-from .base import Family, outputs_of, rewards_of, source_of
+from .base import Family, outputs_of, rewards_of
 
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
@@ -47,7 +47,7 @@ class PhasesFamily(Family):
         phases = policy.schedule(spec.horizon, spec.environment.K)
         quotas = np.array([pulls for pulls, _ in phases], np.int64)
         keep = np.array([stay for _, stay in phases], np.int64)
-        rewards = source_of(spec, rewards_of(spec, chunk.numbers))
+        rewards = rewards_of(spec, chunk.numbers)
         play_phases, formulas = spec.kernels
         out = outputs_of(spec, chunk)
         play_phases(
