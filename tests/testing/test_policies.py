@@ -84,12 +84,6 @@ class _Aimless(IndexPolicy):
     title, citation, formula = "aimless", "this test", _Greedy.formula
 
 
-class _Constant(_Aimless):
-    """Its parameter is not annotated."""
-
-    objective, bonus = sb.Mean(), 1.0
-
-
 class _Missing(_Aimless):
     """It lacks a parameter."""
 
@@ -100,7 +94,6 @@ def test_what_is_missing_is_said():
     for thing, said in (
         (_Untitled(), "_Untitled needs a title"),
         (_Unsaid(), "_Unsaid needs a title"),
-        (_Constant(), r"bonus, which the formula of _Constant takes, is no parameter; annotate it.* bonus: float"),
         (_Greedy, r"a subclass of Policy is needed.*call it with its parameters, as in _Greedy\(...\)"),
         ("UCB1", "a subclass of Policy is needed, got 'UCB1'"),
     ):

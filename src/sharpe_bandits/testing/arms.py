@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
-from ..arms import Bandit, Constant, Uniform
+from ..arms import Bandit, Constant
 from ..arms.base import Arm
-from ..play.rewards import QUANTILE
 from ..policies import RoundRobin
 from ..simulation.api import trace
 from .contract import check_round_trips, require, run_all
@@ -91,15 +90,6 @@ class ArmContract:
         require((first == again).all(), "the same seed produced different rewards")
         if arm.variance > 0:
             require((first != other).any(), "another seed produced the same rewards")
-
-    def test_its_quantiles_rise(self, arm: Arm) -> None:
-        """An arm drawn from a table of quantiles is increasing in the uniform numbers it is drawn from."""
-        if arm.draws().kind != QUANTILE:
-            return
-        order = np.argsort(rewards(Uniform(0.0, 1.0), 20_000, self.seed))
-        paid = rewards(arm, 20_000, self.seed)[order]
-        step = np.diff(paid)
-        require(step.min() >= -1e-9 * math.sqrt(arm.variance), f"its quantile function decreases by {-step.min():.3g}")
 
 
 def check_arm(arm: Arm) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import json
 import pickle
 from collections.abc import Callable
@@ -41,16 +40,6 @@ def check_round_trips(thing: Any) -> None:
     for way, made in (("pickled", pickle.loads(pickle.dumps(thing))), ("copied", copy.deepcopy(thing))):
         require(made == thing and made.to_dict() == thing.to_dict(), f"{thing!r} is not the same when {way}: {made!r}")
         require(hash(made) == hash(thing), f"the hash of {thing!r} is not the same when it is {way}")
-
-
-def check_parameters(thing: Any) -> None:
-    """Require that the numbers that a formula takes are parameters, and not constants of the class."""
-    kind, code = type(thing), thing.formula.__code__
-    for name in set(code.co_varnames[2 : code.co_argcount]) - {field.name for field in dataclasses.fields(thing)}:
-        require(
-            not isinstance(getattr(kind, name, None), (int, float)),
-            f"{name}, which the formula of {kind.__name__} takes, is no parameter; annotate it, as in {name}: float",
-        )
 
 
 def run_all(contract: Any, thing: Any, kind: type = object) -> None:

@@ -15,9 +15,9 @@ from ..descriptions import from_dict
 from ..errors import BudgetTooSmallError, CampaignOverError, UnreadableDataError, WaitForRewardsError
 from ..live.agents import Agent
 from ..objectives import Mean, Objective, gaps_of
-from ..policies.base import IndexPolicy, Policy
+from ..policies.base import Policy
 from ..simulation.api import simulate, trace
-from .contract import check_parameters, check_round_trips, refused, require, run_all
+from .contract import check_round_trips, refused, require, run_all
 
 #: Rewards that every agent must reject.
 BAD_REWARDS = (float("nan"), float("inf"), -float("inf"), None, "1", b"1", 1j, True, [1.0], np.ma.masked,
@@ -82,8 +82,6 @@ class PolicyContract:
         require(policy.name, f"{policy!r} has no name")
         for what in ("title", "citation", "__doc__"):
             require(getattr(kind, what), f"{kind.__name__} needs a {what.strip('_')}")
-        if isinstance(policy, IndexPolicy):
-            check_parameters(policy)
         goal = policy.objective
         require(goal is None or isinstance(goal, Objective), f"the goal {goal!r} is not an objective")
         renamed = from_dict({**policy.to_dict(), "name": "another"})
