@@ -1,21 +1,16 @@
-"""Whoever acts on a campaign: in this process, or in one of its own that takes orders on a pipe."""
+"""Whoever acts on a campaign, with a store of its own."""
 
 from __future__ import annotations
 
-import pickle
-import subprocess
-import sys
 import time
 from typing import Any
 
 import sharpe_bandits as sb
 from sharpe_bandits.live.campaigns import database
 
-_machine_time = time.time
-
 
 class Local:
-    """An actor in this process, with a store of its own. All actors go by ``clock``, seconds ahead of the machine's."""
+    """An actor with a store of its own. All actors go by ``clock``, seconds ahead of the machine's."""
 
     #: Whether an ask came again after the last act: see :mod:`torture.faults`.
     asked_late = False
@@ -29,7 +24,7 @@ class Local:
             self.close()
             store = sb.Store(path, synchronous="NORMAL")
             self._opened = path, store, store.campaign("c")
-        database.time = _Clock(clock)  # type: ignore[assignment]
+        database.time = Clock(clock, clock)  # type: ignore[assignment]
         try:
             return getattr(self._opened[2], method)(*arguments, **options)
         except sb.SharpeBanditsError as error:
@@ -44,59 +39,17 @@ class Local:
             self._opened = None
 
 
-class _Clock:
-    """The module ``time``, ahead of the machine's clock."""
+class Clock:
+    """The module ``time``, ahead of the machine's clocks: the one that can be set, and the steady one."""
 
-    def __init__(self, ahead: float) -> None:
-        self._ahead = ahead
+    def __init__(self, ahead: float, steady: float) -> None:
+        self._ahead, self._steady = ahead, steady
 
     def time(self) -> float:
-        return _machine_time() + self._ahead
+        return time.time() + self._ahead
 
     def clock_gettime(self, which: int) -> float:
-        return time.clock_gettime(which) + self._ahead  # the time has passed: the clock did not jump
+        return time.clock_gettime(which) + self._steady
 
     def __getattr__(self, name: str) -> Any:
         return getattr(time, name)
-
-
-class Remote:
-    """An actor in a process of its own."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "torture.actors"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-
-    def act(self, *order: Any, **options: Any) -> Any:
-        """See :meth:`Local.act`."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        pickle.dump((order, options), self._process.stdin)
-        self._process.stdin.flush()
-        return pickle.load(self._process.stdout)
-
-    def close(self) -> None:
-        """The process keeps its store until it is given another."""
-
-    def end(self) -> None:
-        """End the process."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
-
-
-def main() -> None:
-    """Take orders until there are no more."""
-    actor = Local()
-    while True:
-        try:
-            order, options = pickle.load(sys.stdin.buffer)
-        except EOFError:
-            return
-        pickle.dump(actor.act(*order, **options), sys.stdout.buffer)
-        sys.stdout.buffer.flush()
-
-
-if __name__ == "__main__":
-    main()

@@ -23,7 +23,7 @@ import hypothesis
 import sharpe_bandits as sb
 from sharpe_bandits.live.campaigns import database
 
-from .actors import Local
+from .actors import Clock, Local
 from .model import play
 
 KEPT = Path(__file__).with_name("failing_seeds.txt")
@@ -41,22 +41,6 @@ FAULTS = (
 
 class _CrashError(BaseException):
     """The process is gone."""
-
-
-class _WrongClock:
-    """The module ``time`` after somebody has set the clock, while a steady clock goes on."""
-
-    def __init__(self, ahead: float, steady: float) -> None:
-        self._ahead, self._steady = ahead, steady
-
-    def time(self) -> float:
-        return time.time() + self._ahead
-
-    def clock_gettime(self, which: int) -> float:
-        return time.clock_gettime(which) + self._steady
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(time, name)
 
 
 class Faulty(Local):
@@ -131,7 +115,7 @@ class Faulty(Local):
         campaign, steady = self._opened[2], time.clock_gettime(time.CLOCK_BOOTTIME) + clock
         campaign._storage._last_time = (time.time() + clock, steady)
         ahead = clock + 86_400 if fault == "clock ahead" else -3600  # before the campaign began
-        database.time = _WrongClock(ahead, clock)  # type: ignore[assignment]
+        database.time = Clock(ahead, clock)  # type: ignore[assignment]
         with suppress(sb.SharpeBanditsError):
             getattr(campaign, method)(*arguments, **options)
         database.time = time  # type: ignore[assignment]

@@ -11,7 +11,7 @@ from typing import Any
 import sharpe_bandits as sb
 from sharpe_bandits.live.campaigns import Campaign
 
-from .children import Child
+from .children import Child, Say
 from .load import ARMS, HANDED_OVER, new, reward
 from .postgres import Server
 
@@ -23,10 +23,10 @@ AMENDED = 50
 _EACH = 20
 
 
-def client(target: str, name: str, prefix: str) -> Callable[[Callable[[Any], None]], Any]:
+def client(target: str, name: str, prefix: str) -> Callable[[Say], None]:
     """A client that does all that a campaign knows until it is killed, and says what was acknowledged."""
 
-    def work(say: Callable[[Any], None]) -> None:
+    def work(say: Say) -> None:
         campaign = sb.Store(target).campaign(name)
         for i in range(10**6):
             key = f"{prefix}-{i}"
@@ -84,7 +84,7 @@ def kill_clients(name: str, target: str, kills: int) -> list[str]:
         said: list[Any] = []
         campaign.ask(key="first")  # whatever is compiled is compiled before the fork
         for _ in range(min(_EACH, kills - done)):
-            running = [Child(lambda: None, client(target, campaign.name, f"{done}-{i}")) for i in range(3)]
+            running = [Child(client(target, campaign.name, f"{done}-{i}")) for i in range(3)]
             for child in running:
                 if random.random() < 0.75:  # else it may be killed while it begins
                     child.wait_for_first()
@@ -111,7 +111,7 @@ def kill_server(server: Server, kills: int) -> list[str]:
     said: list[Any] = []
     wrong: list[str] = []
     for done in range(kills):
-        running = [Child(lambda: None, client(server.url, campaign.name, f"s{done}-{i}")) for i in range(2)]
+        running = [Child(client(server.url, campaign.name, f"s{done}-{i}")) for i in range(2)]
         heard: list[list[Any]] = [[], []]
         listeners = [
             threading.Thread(target=lambda child=child, into=into: into.extend(child.answers()))  # type: ignore[misc]

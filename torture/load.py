@@ -17,7 +17,7 @@ import numpy as np
 import sharpe_bandits as sb
 from sharpe_bandits.live.campaigns import Campaign
 
-from .children import children
+from .children import Child, Say
 
 ARMS = [f"arm {i}" for i in range(10)]
 POLICY = sb.ScaleFreeUCB(L=1e-4)
@@ -101,24 +101,27 @@ def side_by_side(name: str, target: str, rounds: int) -> list[str]:
     return [] if campaign.verify().ok else [f"{name}: the log does not lead to the state"]
 
 
-def _work(target: str, name: str, number: int, each: int) -> list[float]:
-    campaign = sb.Store(target).campaign(name)
-    taken = []
-    for i in range(each):
-        begin = time.perf_counter()
-        decision = campaign.ask(key=f"{number}-{i}")
-        middle = time.perf_counter()
-        campaign.tell(decision, reward(decision.number))
-        taken += [middle - begin, time.perf_counter() - middle]
-    return taken
+def _work(target: str, name: str, number: int, each: int) -> Callable[[Say], None]:
+    def work(say: Say) -> None:
+        campaign = sb.Store(target).campaign(name)
+        taken = []
+        for i in range(each):
+            begin = time.perf_counter()
+            decision = campaign.ask(key=f"{number}-{i}")
+            middle = time.perf_counter()
+            campaign.tell(decision, reward(decision.number))
+            taken += [middle - begin, time.perf_counter() - middle]
+        say(taken)
+
+    return work
 
 
 def under_load(name: str, target: str, processes: int, each: int) -> list[str]:
     """Many processes ask and tell at once: nothing is lost or doubled, nobody waits long, no error reaches a caller."""
     campaign = new(target, lease="1 day")
     begin = time.perf_counter()
-    with children([lambda n=n: _work(target, campaign.name, n, each) for n in range(processes)]) as running:  # type: ignore[misc]
-        answers = [child.answer() for child in running]
+    running = [Child(_work(target, campaign.name, number, each)) for number in range(processes)]
+    answers = [next(child.answers(), "it died") for child in running]
     seconds = time.perf_counter() - begin
     failures = [f"{name} under load: {answer}" for answer in answers if isinstance(answer, str)]
     taken = np.concatenate([answer for answer in answers if not isinstance(answer, str)] or [np.zeros(1)])

@@ -1,8 +1,7 @@
 """Random sequences of operations by several actors, against a plain-Python model of what a campaign is.
 
-``python -m torture.model 10000`` plays so many: nine in ten with three stores of one process, one in ten with three
-processes. This is about what operations mean, not about disks (:mod:`torture.kills` is), so that files are kept in
-memory where the system can. The tests play a few sequences in one process.
+``python -m torture.model 10000`` plays so many, with three stores. This is about what operations mean, not about disks
+and processes (:mod:`torture.kills` is), so that files are kept in memory where the system can. The tests play a few.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 import sharpe_bandits as sb
 from sharpe_bandits.live.campaigns.requests import Notified
 
-from .actors import Local, Remote
+from .actors import Local
 
 LEASE = 1000.0
 #: A file system in memory, where there is one.
@@ -51,7 +51,7 @@ ACTORS = st.integers(0, 2)
 class CampaignModel(RuleBasedStateMachine):
     """A campaign as plain data, and the real one beside it."""
 
-    actors: ClassVar[list[Any]] = []
+    actors: ClassVar[list[Local]] = []
 
     @initialize(which=st.integers(0, len(POLICIES) - 1), opening=st.lists(REWARDS, min_size=4, max_size=12))
     def begin(self, which: int, opening: list[float]) -> None:
@@ -86,7 +86,7 @@ class CampaignModel(RuleBasedStateMachine):
 
     def act(self, actor: int, method: str, *arguments: Any, **options: Any) -> Any:
         for one in self.actors:
-            if isinstance(one, Local) and one.asked_late:  # by then, whatever was overdue has expired
+            if one.asked_late:  # by then, whatever was overdue has expired
                 one.asked_late = False
                 self.expire()
         return self.actors[actor].act(self.path, self.clock, method, *arguments, **options)
@@ -517,7 +517,7 @@ class CampaignModel(RuleBasedStateMachine):
             self.folder.cleanup()
 
 
-def play(sequences: int, actors: list[Any], decorate: Any = lambda machine: machine, **more: Any) -> None:
+def play(sequences: int, actors: Sequence[Local], decorate: Any = lambda machine: machine, **more: Any) -> None:
     """Play so many random sequences."""
     machine = decorate(type("Played", (CampaignModel,), {"actors": actors}))
     checks = list(HealthCheck)
@@ -535,13 +535,7 @@ def main(count: int) -> None:
     done = 0
     while done < count:
         block = min(_BLOCK, count - done)
-        remote = [Remote() for _ in range(3)]
-        try:
-            play(block - block // 10, [Local() for _ in range(3)], database=None)
-            play(block // 10, remote, database=None)
-        finally:
-            for one in remote:
-                one.end()
+        play(block, [Local() for _ in range(3)], database=None)
         done += block
         print(f"{done:,} sequences, {time.monotonic() - began:.0f} s", flush=True)
     print("the campaign is what the model says, after every operation")

@@ -1,4 +1,4 @@
-"""Random sequences of operations against a plain model; ``python -m torture.model`` plays many, with processes."""
+"""Random sequences of operations against a plain model; ``python -m torture.model`` plays many."""
 
 from torture.actors import Local
 from torture.model import play
