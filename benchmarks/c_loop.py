@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,17 +48,22 @@ class _Game(ctypes.Structure):
     ]  # fmt: skip
 
 
+@cache
+def _library() -> ctypes.CDLL:
+    path = compiler()
+    if path is None:
+        raise RuntimeError("there is no C compiler (gcc or cc) on the path")
+    with tempfile.TemporaryDirectory(prefix="sharpe-bandits-loop-") as folder:  # once loaded, the file may go
+        library = Path(folder) / "loop.so"
+        subprocess.run([path, *FLAGS, "-shared", "-fPIC", "-o", library, SOURCE, "-lm"], check=True)
+        return ctypes.CDLL(str(library))
+
+
 class CLoop:
     """The functions of loop.c, given policies and arms of the library."""
 
     def __init__(self) -> None:
-        path = compiler()
-        if path is None:
-            raise RuntimeError("there is no C compiler (gcc or cc) on the path")
-        with tempfile.TemporaryDirectory(prefix="sharpe-bandits-loop-") as folder:  # once loaded, the file may go
-            library = Path(folder) / "loop.so"
-            subprocess.run([path, *FLAGS, "-shared", "-fPIC", "-o", library, SOURCE, "-lm"], check=True)
-            self._loop = ctypes.CDLL(str(library))
+        self._loop = _library()
 
     def play(
         self, loop: str, policy: Any, bandit: sb.Bandit, horizon: int, runs: int, seed: int = 0, trace: bool = False

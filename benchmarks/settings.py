@@ -91,7 +91,7 @@ FULL = Sizes()
 QUICK = Sizes(fast=4_000_000, middling=1_000_000)
 #: For the tests: everything runs, nothing is measured.
 TINY = Sizes(
-    horizon=400, budget=2_000, repetitions=2, fast=6_400, middling=6_400, slow=800, slowest=400, peer_seconds=0.1,
-    growth_arms=(2, 4), memory=((16, 400), (32, 400)), tool_rows=(250,), tool_columns=(), plan_errors=(0.3,), tool_repetitions=1,
-    cold=("SHSR",),
+    horizon=400, budget=2_000, repetitions=1, fast=6_400, middling=6_400, slow=800, slowest=400, peer_seconds=0.1,
+    growth_arms=(2, 4), memory=((32, 400),), tool_rows=(250,), tool_columns=(), plan_errors=(0.3,),
+    tool_repetitions=1, cold=(),
 )  # fmt: skip
