@@ -36,8 +36,7 @@ class Scipy(Arm):
             mean, variance = (float(v) for v in self.frozen.stats("mv"))
         if not (math.isfinite(mean) and math.isfinite(variance)):
             raise InvalidInputError(
-                f"{self.label} has mean {mean} and variance {variance}; its Sharpe ratio is undefined: "
-                "take a distribution with finite variance or truncate it"
+                f"{self.label} has mean {mean} and variance {variance}; take one with finite variance or truncate it"
             )
 
     def __repr__(self) -> str:
@@ -98,9 +97,11 @@ class Scipy(Arm):
             if np.allclose(_standardised(moments, moments), _standardised(summed, moments), rtol=1e-10, atol=1e-10):
                 return moments
             cuts = self.frozen.ppf([0.0, 1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9]), self.frozen.isf([1e-3, 1e-6, 1e-12, 0.0])
-            return integrated_moments(
-                lambda x: float(self.frozen.pdf(x)), np.unique(np.concatenate(cuts)), normalised=True
-            )
+            points = np.unique(np.concatenate(cuts))
+            try:
+                return integrated_moments(lambda x: float(self.frozen.pdf(x)), points, normalised=True)
+            except InvalidInputError:  # a density that is infinite at an end, or narrow for its distance from 0
+                return moments
 
     def _summed(self, mean: float) -> Moments:
         """Moments about ``mean`` by Gauss-Legendre quadrature between quantiles: fast, and exact to rounding if the
@@ -143,16 +144,11 @@ class Scipy(Arm):
     def from_parameters(cls, data: dict[str, Any]) -> Scipy:
         import scipy.stats
 
-        if "quantiles" in data:
-            raise InvalidInputError(
-                f"the distribution {data.get('distribution')!r} is not one of scipy.stats: make its arm by code, as in "
-                "Scipy(distribution(...))"
-            )
         name, args, kwds = (data.pop(key, None) for key in ("distribution", "args", "kwds"))
-        if data or not (isinstance(args, list) and isinstance(kwds, dict)):
+        if data.keys() - {"quantiles"} or not (isinstance(args, list) and isinstance(kwds, dict)):
             raise InvalidInputError("a Scipy arm is described by distribution, args (a list) and kwds (a dict)")
         law = getattr(scipy.stats, name, None) if isinstance(name, str) else None
-        if not isinstance(law, (scipy.stats.rv_continuous, scipy.stats.rv_discrete)):
+        if data or not isinstance(law, (scipy.stats.rv_continuous, scipy.stats.rv_discrete)):
             raise unknown("distribution of scipy.stats", name, dir(scipy.stats), "see the documentation of scipy.stats")
         return cls(law(*(finite("args", a) for a in args), **{k: finite(k, v) for k, v in kwds.items()}))
 
