@@ -54,7 +54,11 @@ def test_a_study_of_switching_arms_is_saved_whole(tmp_path):
     [
         ([[sb.Normal(0, variance=1), sb.Normal(1, variance=1)]], [], "at least two bandits"),
         ([[sb.Normal(0, variance=1), sb.Normal(1, variance=1)]] * 3, [10], "3 bandits and after=.10."),
-        ([[sb.Normal(0, variance=1), sb.Normal(1, variance=1)]] * 3, [20, 10], "after must rise"),
+        (
+            [[sb.Normal(0, variance=1), sb.Normal(1, variance=1)]] * 3,
+            [20, 10],
+            r"increasing order; got 3 bandits and after=.20, 10.",
+        ),
         ([[sb.Normal(0, variance=1)] * 2, [sb.Normal(1, variance=1)] * 3], [20], r"same number of arms, got \[2, 3\]"),
         ([sb.arms.bootstrap(TABLE, block=2, jointly=True)] * 2, [20], "jointly=True cannot be switched between"),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, get_args
@@ -57,9 +56,7 @@ class Bandit(Environment):
     ) -> None:
         candidates = list_of("arms", arms)
         if len(candidates) < 2:
-            raise InvalidInputError(
-                f"a bandit needs at least 2 arms, got {len(candidates)}; there is nothing to choose among fewer"
-            )
+            raise InvalidInputError(f"a bandit needs at least 2 arms, got {len(candidates)}: nothing to choose among")
         self.arms: tuple[Arm, ...] = tuple(as_arm(a) for a in candidates)
         self.K = len(self.arms)
         self.sort = ", ".join(dict.fromkeys(type(arm).__name__ for arm in self.arms))
@@ -81,20 +78,18 @@ class Bandit(Environment):
                 f"{self!r}; sb.arms.bootstrap(table, block=..., jointly=True) makes them"
             )
         if jointly and self.clock != "rounds":
-            raise InvalidInputError(
-                'jointly=True needs clock="rounds": arms that wait for their pulls do not move together'
-            )
+            raise InvalidInputError('jointly=True needs clock="rounds": arms that wait do not move together')
 
     def __repr__(self) -> str:
-        arm_reprs = [repr(arm) for arm in self.arms[:_SHOWN]]
         more = [f"and {self.K - _SHOWN:,} more"] if self.K > _SHOWN else []
-        return f"Bandit([{', '.join([*arm_reprs, *more])}])"
+        return f"Bandit([{', '.join([*map(repr, self.arms[:_SHOWN]), *more])}])"
 
     def _repr_html_(self) -> str:
-        first_arms = list(zip(self.names, self.arms, strict=True))[:_SHOWN]
-        rows: list[tuple[Any, ...]] = [(name, repr(arm), arm.mean, arm.variance) for name, arm in first_arms]
-        rows += [(f"and {self.K - _SHOWN:,} more",)] if self.K > _SHOWN else []
-        return html_table(("arm", "rewards", "mean", "variance"), rows)
+        rows: list[tuple[Any, ...]] = [
+            (name, repr(arm), arm.mean, arm.variance) for name, arm in zip(self.names, self.arms, strict=True)
+        ]
+        more = [(f"and {self.K - _SHOWN:,} more",)] if self.K > _SHOWN else []
+        return html_table(("arm", "rewards", "mean", "variance"), rows[:_SHOWN] + more)
 
     def __len__(self) -> int:
         return self.K
@@ -126,8 +121,7 @@ class Bandit(Environment):
 class SwitchingBandit(Environment):
     """A piecewise stationary bandit: it switches from one bandit to the next after given rounds.
 
-    Regret is measured against the arm that is best at the time; the final recommendation is evaluated on the last
-    segment.
+    Regret is measured against the arm that is best at the time, the recommendation against the last one.
 
     Parameters
     ----------
@@ -151,13 +145,11 @@ class SwitchingBandit(Environment):
     def __init__(self, bandits: Sequence[Any], after: Sequence[int]) -> None:
         self.bandits = tuple(b if isinstance(b, Bandit) else Bandit(b) for b in list_of("bandits", bandits))
         self.after = self.switches = tuple(whole("after", t, 1) for t in list_of("after", after))
-        if len(self.bandits) < 2 or len(self.switches) != len(self.bandits) - 1:
+        if not 1 < len(self.bandits) == len(self.after) + 1 or sorted(set(self.after)) != list(self.after):
             raise InvalidInputError(
-                f"a bandit that switches needs at least two bandits and one round fewer to switch after, got "
-                f"{len(self.bandits)} bandits and after={shown(list(self.after))}"
+                "a bandit that switches needs at least two bandits and one round fewer to switch after, in increasing "
+                f"order; got {len(self.bandits)} bandits and after={shown(list(self.after))}"
             )
-        if sorted(set(self.switches)) != list(self.switches):
-            raise InvalidInputError(f"after must rise from switch to switch, got {shown(list(self.after))}; sort it")
         counts = [b.K for b in self.bandits]
         if len(set(counts)) > 1:
             raise InvalidInputError(f"all bandits must have the same number of arms, got {shown(counts)}")
@@ -179,8 +171,7 @@ class SwitchingBandit(Environment):
     def check_horizon(self, horizon: int) -> None:
         if horizon <= self.switches[-1]:
             raise InvalidInputError(
-                f"the arms change after round {self.switches[-1]}, but the horizon is {horizon}; lengthen it or leave "
-                "that switch out"
+                f"the arms change after round {self.switches[-1]}, but the horizon is {horizon}; lengthen it"
             )
 
 
@@ -210,26 +201,14 @@ def bootstrap(
     >>> bandit.names
     ('A', 'B')
     """
+    try:
+        columns = numbers("table", getattr(table, "values", table), 2).T
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{error}; sb.read_returns reads files, and tables with dates, gaps and text") from None
     if names is None:
         # an Arrow table's "columns" are its data
         attributes = (getattr(table, what, None) for what in ("names", "column_names", "columns"))
-        named = next((names for names in attributes if names is not None), None)
-        names = None if named is None else [str(name) for name in named]
-    if isinstance(table, (str, os.PathLike)):
-        raise InvalidInputError(f"read {table!r} first: sb.arms.bootstrap(sb.read_returns({table!r}, kind=..., ...))")
-    try:
-        values = np.asarray(table.values if hasattr(table, "values") else table, float)
-    except Exception as error:  # a table may fail in any way
-        raise InvalidInputError(
-            f"a table must contain only numbers ({error}); sb.read_returns reads tables with dates, gaps and text"
-        ) from None
-    if values.ndim == 2 and not np.isfinite(values).all():
-        row, column = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
-        name = repr(names[column]) if names is not None else column
-        raise InvalidInputError(
-            f"column {name}, row {row + 1} is {values[row, column]}; drop or fill it, or let sb.read_returns do so"
-        )
-    columns = numbers("table", values, 2).T
+        names = next(([str(name) for name in names] for names in attributes if names is not None), None)
     if block is None and not jointly:
         return Bandit([Empirical(column) for column in columns], names)
     return Bandit([BlockBootstrap(column, 1 if block is None else block) for column in columns], names, jointly=jointly)

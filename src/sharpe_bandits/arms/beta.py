@@ -12,15 +12,7 @@ LARGEST_SHAPE = 1e8
 
 
 class Beta(Arm):
-    """Beta distribution on [0, 1] with shapes a and b.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> arm = sb.Beta(2, 2)
-    >>> arm.mean, arm.variance
-    (0.5, 0.05)
-    """
+    """Beta distribution on [0, 1] with shapes a and b."""
 
     a: Positive
     b: Positive
@@ -29,8 +21,8 @@ class Beta(Arm):
     def check(self) -> None:
         if min(self.a, self.b) > LARGEST_SHAPE:
             raise InvalidInputError(
-                f"Beta({self.a:g}, {self.b:g}): with both shapes above {LARGEST_SHAPE:g} it cannot be distinguished "
-                "from a normal distribution; use a Normal with its mean and variance"
+                f"{self!r} cannot be distinguished from a normal distribution, its shapes being above "
+                f"{LARGEST_SHAPE:g}; use a Normal with its mean and variance"
             )
 
     def moments(self) -> Moments:

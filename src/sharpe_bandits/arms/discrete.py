@@ -15,15 +15,7 @@ from .base import Arm, Draws, Moments
 
 
 class Bernoulli(Arm):
-    """1 with probability p, else 0.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> arm = sb.Bernoulli(0.25)
-    >>> arm.mean, arm.variance
-    (0.25, 0.1875)
-    """
+    """1 with probability p, else 0."""
 
     p: Probability
 

@@ -35,8 +35,7 @@ class Environment(Kind):
     varies = False
     #: What rewards are indexed by, a :data:`Clock`.
     clock = "pulls"
-    #: Whether the rewards of a run are generated before it is played, because they depend on earlier ones or are
-    #: indexed by round.
+    #: Whether the rewards of a run are generated before it is played: they depend on earlier ones or on the round.
     pregenerated = False
     #: Whether all arms use the same random numbers.
     jointly = False

@@ -14,15 +14,7 @@ from .base import Arm, Draws, Moments, integrated_moments, quantile_table, tabul
 
 
 class Gamma(Arm):
-    """Gamma distribution with a shape and a scale.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> arm = sb.arms.Gamma(shape=2.0, scale=0.5)
-    >>> arm.mean, arm.variance
-    (1.0, 0.5)
-    """
+    """Gamma distribution with a shape and a scale."""
 
     shape: Positive
     scale: Positive

@@ -29,13 +29,6 @@ class AR1(Arm):
         of the stationary distribution
     phi : float
         correlation of successive rewards, strictly between -1 and 1
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> arm = sb.arms.AR1(mean=0.1, variance=1.0, phi=0.5)
-    >>> arm.mean, arm.variance, arm.serially_dependent
-    (0.1, 1.0, True)
     """
 
     serially_dependent = True
@@ -47,8 +40,7 @@ class AR1(Arm):
     def check(self) -> None:
         if not -1 < self.phi < 1:
             raise InvalidInputError(
-                "phi, the correlation of successive rewards, must lie strictly between -1 and 1, got "
-                f"{shown(self.phi)}; at 1 there is no stationary distribution"
+                f"phi must lie strictly between -1 and 1, got {shown(self.phi)}: at 1 nothing is stationary"
             )
 
     def moments(self) -> Moments:
@@ -74,13 +66,6 @@ class GARCH(Arm):
         weight of the last squared deviation, above 0
     beta : float
         weight of the last variance, at least 0; alpha + beta must be below 1
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> arm = sb.arms.GARCH(mean=0.0005, variance=1e-4, alpha=0.08, beta=0.9)
-    >>> arm.mean, arm.variance
-    (0.0005, 0.0001)
     """
 
     serially_dependent = True
@@ -134,9 +119,7 @@ class BlockBootstrap(Empirical):
 
     def check(self) -> None:
         if self.block < 1:
-            raise InvalidInputError(
-                f"block, the mean length of a block, must be a number of at least 1, got {shown(self.block)}"
-            )
+            raise InvalidInputError(f"block, a mean length, must be at least 1, got {shown(self.block)}")
         if self.block > len(self.values):
             raise InvalidInputError(
                 f"a block of {self.block:g} is longer than the record of {len(self.values)} values; shorten it"

@@ -43,14 +43,7 @@ class Uniform(Arm):
 
 
 class Constant(Arm):
-    """Always the same reward.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.arms.Constant(0.02).mean, sb.arms.Constant(0.02).variance
-    (0.02, 0.0)
-    """
+    """Always the same reward."""
 
     value: Finite
 
