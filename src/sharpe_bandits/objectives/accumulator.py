@@ -39,13 +39,11 @@ class FeatureAccumulator:
 
     @property
     def known(self) -> tuple[float, float, float]:
-        """Mean and mean square of the feature, and its covariance with the reward, of the rewards so far."""
+        """The same of the rewards so far."""
         n = float(self._count)
-        mean = self._anchor + self._total / n
-        moments: tuple[float, float, float] = self._values(
-            self._kept, 0, 0, 0, n, self._anchor, mean, math.nan, math.nan, math.nan, 0
-        )
-        return moments
+        moments = (n, self._anchor, self._anchor + self._total / n, math.nan, math.nan, math.nan)
+        of_feature: tuple[float, float, float] = self._values(self._kept, 0, 0, 0, *moments, 0)
+        return of_feature
 
     def to_plain(self) -> list[Any]:
         """Plain data, for :meth:`restore`."""

@@ -60,13 +60,6 @@ class Objective(Described, abstract=True):
     a reward and the same parameters: its formula takes the mean of the feature instead of the variance. That is all:
     simulations, agents and campaigns keep what it needs. Kernels compile these functions, so they use arithmetic and
     functions of ``math`` and ``numpy``.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> objective = sb.Sharpe(L=0.01)
-    >>> isinstance(objective, sb.objectives.Objective), round(float(objective.value_of([0.1, 0.3, -0.1])), 4)
-    (True, 0.4762)
     """
 
     what: ClassVar[str] = "objective"
@@ -90,9 +83,8 @@ class Objective(Described, abstract=True):
     @property
     def root(self) -> Formula:
         """The function of the formula's arguments that returns the root of the value, its derivatives with respect to
-        the first two, both times sqrt(scale), and scale (see :mod:`sharpe_bandits.objectives.influence`).
-
-        By default the root is the value, and derivatives are numerical.
+        the first two, both times sqrt(scale), and scale (see :mod:`sharpe_bandits.objectives.influence`); by default
+        the value and numerical derivatives.
         """
         return numeric_root(self.formula)
 
@@ -128,9 +120,9 @@ class Objective(Described, abstract=True):
         return 0.0
 
     def arguments(self) -> tuple[float, ...]:
-        """The arguments of the formula after the first two, and of the feature after the reward."""
-        names = self.formula.__code__.co_varnames[2 : self.formula.__code__.co_argcount]
-        return tuple(map(self.number, names))
+        """The arguments of the feature after the reward or, without one, of the formula after the first two."""
+        code, first = (self.feature.__code__, 1) if self.feature else (self.formula.__code__, 2)
+        return tuple(map(self.number, code.co_varnames[first : code.co_argcount]))
 
     def for_means(self, mean: Any) -> Objective:
         """The objective by which arms with these true means are judged: itself, unless it would prefer losses."""
@@ -194,9 +186,7 @@ class Objective(Described, abstract=True):
     # Values and their uncertainty.
 
     def value(self, statistics: Any) -> Any:
-        """Value of arms with these statistics, numbers or arrays: :class:`Statistics`, or anything with the same
-        attributes.
-        """
+        """Value of arms with these :class:`Statistics`, or anything with the same attributes."""
         return self.formula(*self._inputs(statistics), *self.arguments())
 
     def _inputs(self, statistics: Any) -> tuple[Any, Any]:
@@ -213,9 +203,7 @@ class Objective(Described, abstract=True):
             ) from None
 
     def estimate(self, statistics: Any) -> tuple[Any, Any]:
-        """The root of the value, and W, the variance of its influence function (see
-        :mod:`sharpe_bandits.objectives.influence`).
-        """
+        """The root of the value, and W, the variance of its influence function."""
         mean, second = self._inputs(statistics)
         root, by_mean, by_second, scale = self.root(mean, second, *self.arguments())
         if self.has_feature:

@@ -72,7 +72,7 @@ def variance_of(arm: Any) -> Any:
 
 
 def feature_mean(mean: Any, feature: Any, *arguments: float) -> Any:
-    """The formula of objectives that are the mean of their feature."""
+    """The formula of objectives that are the mean of their feature; of Variance, whose feature is (x - mean)^2."""
     return feature + 0.0
 
 

@@ -36,9 +36,6 @@ class LogGrowth(Objective):
     def feature(x: Any, fraction: float) -> Any:
         return np.log(np.maximum(1.0 + fraction * x, LEFT))
 
-    def arguments(self) -> tuple[float, ...]:
-        return (self.fraction,)
-
     @property
     def kinks(self) -> tuple[float, ...]:
         return ((LEFT - 1.0) / self.fraction,)

@@ -8,37 +8,19 @@ import numpy as np
 
 from .._support.described import NotNegative
 from .base import Objective
+from .influence import feature_mean, feature_root
 from .ratios import SMALLEST
 
 
 class Variance(Objective):
-    """Variance, σ²: the most volatile arm is best (paper, section 3).
+    """Variance, σ²: the most volatile arm is best (paper, section 3)."""
 
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.Variance().true_value(sb.Normal(0.5, variance=0.25))
-    0.25
-    """
-
-    @staticmethod
-    def formula(mean: Any, variance: Any) -> Any:
-        return variance + 0.0
-
-    @staticmethod
-    def root(mean: Any, variance: Any) -> Any:
-        return variance + 0.0, 0.0, 1.0, 1.0
+    formula = staticmethod(feature_mean)
+    root = staticmethod(feature_root)
 
 
 class MeanVariance(Objective):
-    """Mean-variance, ρμ - σ², which GRA-UCB and MVTS optimise; ``rho`` is the risk tolerance.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.MeanVariance(rho=2.0).true_value(sb.Normal(0.5, variance=0.25))
-    0.75
-    """
+    """Mean-variance, ρμ - σ², which GRA-UCB and MVTS optimise; ``rho`` is the risk tolerance."""
 
     rho: NotNegative = 1.0
 
@@ -77,14 +59,7 @@ class MeanRisk(Objective):
 
 
 class Mean(Objective):
-    """Mean, μ, the objective of classical bandits.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.Mean().true_value(sb.Normal(0.5, variance=0.25))
-    0.5
-    """
+    """Mean, μ, the objective of classical bandits."""
 
     @staticmethod
     def formula(mean: Any, variance: Any) -> Any:

@@ -150,14 +150,7 @@ class IsraelsenSharpe(_WithSharpesL):
 
 
 class SharpeLike(_SharpeFamily):
-    """The paper's SR-like ratio, β = (μ - r) / (L + σ²) (section 2).
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.objectives.SharpeLike(L=0.5).true_value(sb.Normal(2.0, variance=1.5))
-    1.0
-    """
+    """The paper's SR-like ratio, β = (μ - r) / (L + σ²) (section 2)."""
 
     @staticmethod
     def formula(mean: Any, variance: Any, L: float, risk_free: float) -> Any:

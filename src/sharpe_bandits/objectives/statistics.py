@@ -11,9 +11,6 @@ import numpy as np
 class Statistics(NamedTuple):
     """Statistics of an arm's rewards, as numbers or as arrays of one shape; NaN what is not known.
 
-    Objectives that need more than moments have a *feature* of a reward (see :class:`.Objective`): a function of it
-    whose mean they use.
-
     Attributes
     ----------
     pulls : Any
@@ -23,7 +20,7 @@ class Statistics(NamedTuple):
     third, fourth : Any
         third and fourth central moment
     feature, feature_square : Any
-        mean of the feature and of its square
+        mean of the feature (see :class:`.Objective`) and of its square
     feature_covariance : Any
         covariance of the feature and the reward (biased: the mean of products)
 
@@ -50,14 +47,7 @@ class Statistics(NamedTuple):
     def merge(self, other: Statistics) -> Statistics:
         """The statistics of both sets of rewards together (Chan, Golub & LeVeque, 1983; Pébay, 2008).
 
-        A feature that depends on the sample, as that of CVaR does, has no merge: its statistics are NaN.
-
-        Examples
-        --------
-        >>> from sharpe_bandits.objectives import Mean
-        >>> both = Mean().statistics([1.0, 2.0]).merge(Mean().statistics([3.0]))
-        >>> float(both.mean), float(both.variance), float(both.pulls)
-        (2.0, 1.0, 3.0)
+        Not for CVaR, whose feature depends on the sample.
         """
         (na, a, va, ta, fa, ya, sa, ca), (nb, b, vb, tb, fb, yb, sb, cb) = self, other
         n = na + nb
