@@ -243,7 +243,7 @@ def test_m_must_be_less_than_the_number_of_arms(family):
         (lambda budget, arms: None, "None must be"),
         (lambda budget, arms: [], r"\[\] leaves 3 arms .* end with \(pulls, 1\)"),
         (lambda budget, arms: [(budget // arms, 3)], r"\[\(33, 3\)\] leaves 3 arms .* end with \(pulls, 1\)"),
-        (lambda budget, arms: [(min(1, budget // arms), 1)], "less than twice in a phase, however large the budget"),
+        (lambda budget, arms: [(min(1, budget // arms), 1)], "less than twice in a phase, whatever the budget"),
     ],
 )
 def test_phases_that_cannot_be_played_are_refused(monkeypatch, phases, said):

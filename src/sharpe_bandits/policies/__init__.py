@@ -18,10 +18,13 @@ from .base import EliminationPolicy as EliminationPolicy
 from .base import FixedConfidencePolicy as FixedConfidencePolicy
 from .base import IndexPolicy as IndexPolicy
 from .base import Policy as Policy
+from .classical import KLUCB as KLUCB
 from .classical import MVLCB as MVLCB
 from .classical import UCB1 as UCB1
+from .classical import UCBV as UCBV
 from .classical import EpsilonGreedy as EpsilonGreedy
 from .classical import RoundRobin as RoundRobin
+from .classical import UCBTuned as UCBTuned
 from .custom import index_policy as index_policy
 from .dirichlet import NPTS as NPTS
 from .dirichlet import ScaleFreeNPTS as ScaleFreeNPTS
@@ -38,9 +41,6 @@ from .fixed_confidence import LUCB as LUCB
 from .fixed_confidence import TopTwo as TopTwo
 from .gra_ucb import GRAUCB as GRAUCB
 from .gra_ucb import ModifiedGRAUCB as ModifiedGRAUCB
-from .mean_ucb import KLUCB as KLUCB
-from .mean_ucb import UCBV as UCBV
-from .mean_ucb import UCBTuned as UCBTuned
 from .scale_free import DiscountedUCB as DiscountedUCB
 from .scale_free import ScaleFreeIMED as ScaleFreeIMED
 from .scale_free import ScaleFreeTS as ScaleFreeTS

@@ -1,4 +1,4 @@
-"""The base classes of policies: immutable descriptions. What a policy has learnt is kept in an agent or a kernel."""
+"""The base classes of policies, which are immutable: what one has learnt is kept in an agent or a kernel."""
 
 from __future__ import annotations
 
@@ -30,10 +30,6 @@ PAPER = "Khurshid, Abdulla & Ghatak, Optimizing Sharpe Ratio: Risk-Adjusted Deci
 MIN_PULLS_FOR_WARNING = 10
 #: Whether rewards are maximised, or are costs, which are minimised.
 Direction = Literal["max", "min"]
-#: The remedy where every mean is below the hurdle.
-MEAN_RISK = "Use an objective that never rewards risk, as in ScaleFreeUCB(objective=MeanRisk(aversion=0.5))"
-#: What is added to it where rewards are not told as costs.
-AS_COSTS = '; if rewards are costs, agents and campaigns with direction="min" take and show them as costs'
 #: How a policy forgets that forgets nothing: see :attr:`IndexPolicy.forgetting`.
 NO_FORGETTING = (0, 1.0)
 
@@ -138,33 +134,30 @@ class Policy(Described, abstract=True):
     def reward_warning(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:
         """A warning, with the remedy, if the policy cannot handle such rewards; otherwise None.
 
-        Parameters
-        ----------
-        arms : list[tuple[Any, float, float, float]]
-            name, pulls, mean and variance of each arm
-        horizon : int | None
-            number of rounds, if it is known
+        ``arms`` has the name, pulls, mean and variance of each arm; ``horizon`` is None if it is unknown.
         """
         objective = self.objective
         if objective is None:
             return None
-        rate = objective.hurdle
-        if objective.rewards_risk_of_losses and all(
-            pulls >= MIN_PULLS_FOR_WARNING and mean + 2 * math.sqrt(variance / pulls) < rate
-            for _, pulls, mean, variance in arms
-        ):
+        rate, maximises = objective.hurdle, f"{self.name} maximises {type(objective).__name__}"
+        losers = [
+            (arm, pulls, mean, mean + 2 * math.sqrt(variance / pulls) < rate)
+            for arm, pulls, mean, variance in arms
+            if pulls >= MIN_PULLS_FOR_WARNING and mean < rate
+        ]
+        if objective.rewards_risk_of_losses and sum(is_sure for *_, is_sure in losers) == len(arms):
             return (
-                f"{self.name} maximises {type(objective).__name__}, and the mean of every arm is below {rate:g}, where "
-                f"it rewards risk: of two arms with the same loss the riskier one looks better. {MEAN_RISK}{AS_COSTS}"
+                f"{maximises}, and the mean of every arm is below {rate:g}, where it rewards risk: of two arms with "
+                "the same loss the riskier one looks better. Use an objective that never rewards risk, as in "
+                'ScaleFreeUCB(objective=MeanRisk(aversion=0.5)), and for costs agents with direction="min"'
             )
-        for arm, pulls, mean, _ in arms if objective.rewards_losses else ():
-            if pulls >= MIN_PULLS_FOR_WARNING and mean < rate:
-                return (
-                    f"{self.name} maximises {type(objective).__name__}, which squares the mean, and arm {arm!r} has a "
-                    f"mean of {mean:.4g} after {pulls:g} pulls: the more it loses, the better it looks. Use a signed "
-                    "objective: ScaleFreeUCB(L=...), or RSSR(L, signed=True) where the policy takes an objective; if "
-                    "all arms lose, MeanRisk(aversion=...)"
-                )
+        if objective.rewards_losses and losers:
+            arm, pulls, mean, _ = losers[0]
+            return (
+                f"{maximises}, which squares the mean, and arm {arm!r} has a mean of {mean:.4g} after {pulls:g} pulls: "
+                "the more it loses, the better it looks. Use a signed objective: ScaleFreeUCB(L=...), or "
+                "RSSR(L, signed=True) where the policy takes an objective; if all arms lose, MeanRisk(aversion=...)"
+            )
         return None
 
     def in_words(self) -> str:
@@ -172,8 +165,8 @@ class Policy(Described, abstract=True):
         return in_words(self.to_dict())
 
     def _repr_html_(self) -> str:
-        data = {key: value for key, value in self.to_dict().items() if key not in ("policy", "name")}
-        return html_table(("parameter", "value"), data.items(), f"{self.name} ({type(self).__name__}): {self.citation}")
+        (_, kind), (_, name), *parameters = self.to_dict().items()
+        return html_table(("parameter", "value"), parameters, f"{name} ({kind}): {self.citation}")
 
 
 class IndexPolicy(Policy, abstract=True):
@@ -229,11 +222,10 @@ class IndexPolicy(Policy, abstract=True):
         return NO_FORGETTING
 
     def argument(self, name: str, horizon: int) -> Any:
-        """The value of the formula's parameter ``name``: by default the policy's field of that name.
-
-        Tables (arrays) must have entries for pulls or rounds up to ``horizon``.
+        """The value of the formula's parameter ``name``: by default the policy's field of that name, of ``objective``
+        the parameters. Tables (arrays) must have entries for pulls or rounds up to ``horizon``.
         """
-        return self.number(name)
+        return self.objective.arguments() if name == "objective" and self.objective else self.number(name)
 
     def arguments(self, horizon: int) -> tuple[Any, ...]:
         """The arguments of the formula after arm and t, for a game of ``horizon`` rounds."""
@@ -257,12 +249,7 @@ class IndexPolicy(Policy, abstract=True):
         return dataclasses.replace(self, pilot_fraction=None, pilot_pulls=self.pilot(horizon, arms))
 
     def check_horizon(self, horizon: int, arms: int) -> None:
-        needed = self.pilot(horizon, arms) * arms
-        if horizon < needed:
-            raise BudgetTooSmallError(
-                f"{self.name} needs a horizon of at least {needed} for {arms} arms ({needed // arms} pulls each in the "
-                f"pilot), got {horizon}"
-            )
+        _check_pilot(self, "a horizon", self.pilot(horizon, arms), horizon, arms)
 
 
 class OnMeanVariance(IndexPolicy, abstract=True):
@@ -306,6 +293,11 @@ class EliminationPolicy(Policy, abstract=True):
 
     def schedule(self, budget: int, arms: int) -> list[tuple[int, int]]:
         """The :meth:`phases`, checked: kernels rely on them."""
+        if self.n_recommended >= arms:
+            raise InvalidInputError(
+                f"{self.name} looks for the m = {self.n_recommended} best arms, but there are {arms}: pass "
+                f"m={arms - 1} at most, or more arms"
+            )
         phases, undecided, left = self.phases(budget, arms), arms, budget
         where = f"{self.name} divides a budget of {budget} for {arms} arms into phases wrongly: "
         for phase in phases if isinstance(phases, list) else [phases]:
@@ -313,16 +305,14 @@ class EliminationPolicy(Policy, abstract=True):
             most = left // undecided
             if not (is_whole(pulls) and is_whole(keep) and 0 <= pulls <= most and 1 <= keep <= undecided):
                 raise InvalidInputError(
-                    f"{where}{shown(phase)} must be (pulls of each of {undecided} undecided arms, arms that remain "
-                    f"undecided), whole numbers from 0 to {most}, as rounds are left, and from 1 to {undecided}; "
-                    "correct phases()"
+                    f"{where}{shown(phase)} must be (pulls of each of {undecided} undecided arms, arms that remain), "
+                    f"whole numbers from 0 to {most}, as rounds are left, and from 1 to {undecided}"
                 )
             left -= pulls * undecided
             undecided = keep
         if undecided > self.n_recommended:
             raise InvalidInputError(
-                f"{where}{shown(phases)} leaves {undecided} arms undecided at the end; phases() must end with "
-                f"(pulls, {self.n_recommended})"
+                f"{where}{shown(phases)} leaves {undecided} arms and must end with (pulls, {self.n_recommended})"
             )
         return phases
 
@@ -332,29 +322,17 @@ class EliminationPolicy(Policy, abstract=True):
 
     def least_budget(self, arms: int) -> int:
         """The smallest budget with two pulls per arm, which the estimated variance needs."""
-        self._check_m(arms)
         budgets = range(2**40)
         least = bisect_left(budgets, 2, key=lambda budget: self._least_pulls(budget, arms))
         if least == len(budgets):
-            raise InvalidInputError(
-                f"{self.name} plays {arms} arms less than twice in a phase, however large the budget; let phases() "
-                "return pulls that grow with it"
-            )
+            raise InvalidInputError(f"{self.name} plays {arms} arms less than twice in a phase, whatever the budget")
         return least
 
     def check_horizon(self, horizon: int, arms: int) -> None:
-        self._check_m(arms)
         if self._least_pulls(horizon, arms) < 2:
             raise BudgetTooSmallError(
                 f"{self.name} needs a budget of at least {self.least_budget(arms)} for {arms} arms (two pulls per arm "
                 f"and phase), got {horizon}"
-            )
-
-    def _check_m(self, arms: int) -> None:
-        if self.n_recommended >= arms:
-            raise InvalidInputError(
-                f"{self.name} looks for the m = {self.n_recommended} best arms, but there are {arms}; m must be less "
-                f"than the number of arms: pass m={arms - 1} at most, or more arms"
             )
 
 
@@ -362,9 +340,7 @@ class FixedConfidencePolicy(Policy, abstract=True):
     """Plays until it has identified the best arm with confidence 1 - ``delta``, or one whose estimate is within
     ``epsilon`` of the best one's (in the root of the objective, for RSSR the Sharpe ratio); then it stops.
 
-    Subclasses define two plain functions of an arm's record (:class:`sharpe_bandits.play.statistics.ArmRecord`), the
-    arguments of the objective, and ``unseen`` (see :meth:`arguments`): the estimate that arms are compared by, and the
-    variance of its influence function.
+    Subclasses define two plain functions of an arm's record and :meth:`arguments`.
     """
 
     family: ClassVar[str] = "fixed confidence"
@@ -389,27 +365,28 @@ class FixedConfidencePolicy(Policy, abstract=True):
         raise AssertionError(f"{type(self).__name__} does not define noise")
 
     def arguments(self) -> tuple[tuple[float, ...], float]:
-        """The arguments of both functions after the arm: those of the objective, and the value of W for an arm that has
-        always paid the same, 0 if the objective has none.
-        """
+        """Those of the objective, and the value of W for an arm that has always paid the same (0: there is none)."""
         assert self.objective is not None
         return self.objective.arguments(), float(self.objective.unseen_influence_variance or 0.0)
 
     def log_odds(self, arms: int) -> float:
-        """``ln((K - 1) / delta)``: a union bound over the other arms, any of which could be mistaken for the best."""
+        """``ln((K - 1) / delta)``: a union bound over the arms that could be mistaken for the best."""
         return math.log((arms - 1) / self.delta)
 
     def check_horizon(self, horizon: int, arms: int) -> None:
-        needed = self.pilot_pulls * arms
-        if horizon < needed:
-            raise BudgetTooSmallError(
-                f"{self.name} needs a budget of at least {needed} for {arms} arms ({self.pilot_pulls} pulls each in "
-                f"the pilot), got {horizon}; raise it or set pilot_pulls=..."
-            )
+        _check_pilot(self, "a budget", self.pilot_pulls, horizon, arms)
+
+
+def _check_pilot(policy: Policy, what: str, pulls: int, horizon: int, arms: int) -> None:
+    if horizon < pulls * arms:
+        raise BudgetTooSmallError(
+            f"{policy.name} needs {what} of at least {pulls * arms} for {arms} arms ({pulls} pulls each in the pilot), "
+            f"got {horizon}; raise it or lower pilot_pulls"
+        )
 
 
 def as_list(policies: Any) -> list[Any]:
-    """One or several policies as a list; anything else is left for :func:`check_policy` to reject."""
+    """One or several policies as a list, not checked."""
     several = isinstance(policies, Iterable) and not isinstance(policies, str)
     listed = list(policies) if several else [policies]
     if not listed:
@@ -421,11 +398,9 @@ def check_policy(thing: Any) -> Policy:
     """``thing`` if it is a policy."""
     if isinstance(thing, Policy):
         return thing
-    if isinstance(thing, type) and issubclass(thing, Policy):
-        raise InvalidInputError(
-            f"{thing.__name__} is a policy class; call it with its parameters, as in {thing.__name__}(...)"
-        )
     hint = "; call it with its parameters" if callable(thing) else ""
+    if isinstance(thing, type) and issubclass(thing, Policy):
+        raise InvalidInputError(f"{thing.__name__} is a policy class{hint}, as in {thing.__name__}(...)")
     if isinstance(thing, str):
         same = (c for c in Policy.kinds.values() if thing.lower() in (c.__name__.lower(), c.title.lower()))
         named = next((c.__name__ for c in same), "UCBRSSR")

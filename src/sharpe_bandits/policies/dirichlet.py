@@ -40,7 +40,7 @@ class ScaleFreeNPTS(IndexPolicy):
 
     In each round every arm's rewards get weights from the flat Dirichlet distribution, and the arm with the largest
     reweighted ratio is played. This is exact up to 64 pulls of an arm; beyond that, the normal limit of the reweighted
-    moments is used. Parameters are those of :class:`ScaleFreeUCB` except c.
+    moments is used. L and risk_free are as for :class:`ScaleFreeUCB`.
     """
 
     title = "SF-NPTS"
@@ -65,13 +65,9 @@ class ScaleFreeNPTS(IndexPolicy):
 class NPTS(AnyObjective):
     r"""rho-NPTS: non-parametric Thompson sampling for any objective, without an anchor (2026) or with one (2022).
 
-    In each round every arm's rewards get weights from the flat Dirichlet distribution, and the arm whose reweighted
-    rewards have the largest objective is played. This is exact up to 64 pulls of an arm; beyond that, the normal limit
-    of the reweighted moments is used (measured in docs/evidence/scale-free.md). The pilot is two pulls per arm.
-    Nothing is added to the observed rewards, so an arm whose first rewards are all poor may never be played again, with
-    a probability that does not decrease with the horizon. :class:`ScaleFreeNPTS` fixes this in part.
-
-    Parameters are those of :class:`ScaleFreeUCB` except c, and
+    Like :class:`ScaleFreeNPTS`, but rewards are reweighted as published, and the pilot is two pulls per arm: an arm
+    whose first rewards are all poor may never be played again, with a probability that does not decrease with the
+    horizon (measured in docs/evidence/scale-free.md). Parameters are those of :class:`ScaleFreeUCB` except c, and
 
     Parameters
     ----------

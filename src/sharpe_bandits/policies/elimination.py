@@ -49,10 +49,7 @@ class _Halving(_TopM):
 
 
 def halving(budget: int, arms: int, m: int, spend_all: bool = False) -> list[tuple[int, int]]:
-    """Phases of sequential halving until ``m`` arms remain.
-
-    Pulls that do not divide evenly are not played or, with ``spend_all``, carried over to the following phases.
-    """
+    """Phases of sequential halving until ``m`` arms remain."""
     rounds = (-(-arms // m) - 1).bit_length()  # ceil(log2(K / m))
     phases, alive, left = [], arms, budget
     for phase in range(rounds):
@@ -72,11 +69,8 @@ class _Rejects(EliminationPolicy):
 
 
 class SequentialHalving(_Halving, _OnObjective):
-    r"""Sequential halving: ⌈log₂(K/m)⌉ phases, each with the same share of the budget, divided equally among the
+    """Sequential halving: ⌈log₂(K/m)⌉ phases, each with the same share of the budget, divided equally among the
     remaining arms A; the best max(m, ⌈|A|/2⌉) stay.
-
-    For the best arm (m = 1) that is :math:`\lfloor n/(|A|\lceil\log_2 K\rceil)\rfloor` pulls per remaining arm in a
-    phase.
 
     Parameters
     ----------
@@ -105,12 +99,9 @@ class VarianceAwareHalving(_OnObjective, _TopM):
     r"""Sequential halving that plays arms with less certain estimates more often: half of a phase's pulls are shared
     equally, the other half so that an arm's pulls are in proportion to its influence variance.
 
-    That is the variance of the influence of a reward x on the estimated objective f(mean, variance),
-    :math:`f_\mu (x-\mu) + f_{\sigma^2} ((x-\mu)^2 - \sigma^2)`, from all rewards of the arm so far. Divided by the
-    pulls it is the variance of the estimate, which the second half makes as nearly equal as possible. Phases and budget
-    are those of :class:`SequentialHalving`; rewards of earlier phases are kept.
-
-    Parameters are those of :class:`SequentialHalving`.
+    Divided by the pulls that is the variance of the estimate (see :mod:`sharpe_bandits.objectives.influence`), which
+    the second half makes as nearly equal as possible. Phases, budget, objective and m are those of
+    :class:`SequentialHalving`; rewards of earlier phases are kept.
 
     Examples
     --------
@@ -135,14 +126,7 @@ class VarianceAwareHalving(_OnObjective, _TopM):
 
 
 class SHVV(_Halving):
-    """SHVV: sequential halving for the arm with the largest variance. See :class:`SequentialHalving`.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.SHVV().phases(budget=800, arms=4)
-    [(100, 2), (200, 1)]
-    """
+    """SHVV: sequential halving for the arm with the largest variance. See :class:`SequentialHalving`."""
 
     title = "SHVV"
     citation = f"{PAPER}, Algorithm SHVV"
@@ -191,12 +175,6 @@ class OCBARejects(SuccessiveRejects):
     objective. The distance is optimistic: :math:`d_i = \max(\hat h_b - \hat h_i - e_i,\ e_i / 2)`, where
     :math:`\hat h_b` is the best estimate and :math:`e_i = \sqrt{\hat W_i/s_i + \hat W_b/s_b}`. The best arm gets as
     much as its closest rival.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.OCBARejects(sb.Sharpe(L=0.01)).phases(budget=400, arms=4)
-    [(63, 3), (21, 2), (42, 1)]
     """
 
     title = "OCBA rejects"
@@ -214,14 +192,6 @@ class SuccessiveAcceptsRejects(_Rejects, _OnObjective, _TopM):
 
     With m' arms still to be accepted, the best is accepted if its lead over the (m'+1)-th exceeds the distance of the
     worst to the m'-th; otherwise the worst is rejected. With m = 1 this is successive rejects.
-
-    Parameters are those of :class:`SequentialHalving`.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.SuccessiveAcceptsRejects(sb.RSSR(L=0.02), m=2).phases(budget=400, arms=4)
-    [(63, 3), (21, 2), (42, 1)]
     """
 
     title = "SAR"
@@ -230,28 +200,14 @@ class SuccessiveAcceptsRejects(_Rejects, _OnObjective, _TopM):
 
 
 class SuRSR(_Rejects, _OnRSSR):
-    """SuRSR: successive rejects for the arm with the largest RSSR. See :class:`SuccessiveRejects` and :class:`RSSR`.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.SuRSR(L=0.02).phases(budget=400, arms=4)
-    [(63, 3), (21, 2), (42, 1)]
-    """
+    """SuRSR: successive rejects for the arm with the largest RSSR. See :class:`SuccessiveRejects` and :class:`RSSR`."""
 
     title = "SuRSR"
     citation = f"{PAPER}, Algorithm SuRSR"
 
 
 class UniformSampling(_OnObjective, _TopM):
-    """Uniform sampling: ⌊n/K⌋ pulls per arm, then the m best estimates (by default the best).
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> sb.policies.UniformSampling(sb.RSSR(L=0.1)).phases(budget=400, arms=4)
-    [(100, 1)]
-    """
+    """Uniform sampling: ⌊n/K⌋ pulls per arm, then the m best estimates (by default the best)."""
 
     title = "Uniform sampling"
     citation = f"{PAPER}, section 7"

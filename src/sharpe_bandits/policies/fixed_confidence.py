@@ -52,22 +52,17 @@ class LUCB(OnObjective, FixedConfidencePolicy):
     The challenger is the rival with the largest :math:`\hat h_i - \hat h_1 + \sqrt{2 \beta (w_1 + w_i)}`.
     An arm with fewer than :math:`12 \kappa` pulls is played, with the best one, when all else is certain.
 
-    Choices do not change when rewards are multiplied by c and L by c squared. Play it with
-    :func:`sharpe_bandits.identify`, or live.
-
-    If estimates were normal and W known, the answer would be wrong with probability at most delta. This holds
-    asymptotically, where many pulls are needed; what depends on the kurtosis, for few pulls and skewed rewards, is
-    empirical, not proved. Rewards that an arm has never paid cannot be allowed for without bounds on rewards: if losses
-    of probability p matter, set ``pilot_pulls`` to ln(K/delta)/p; with CVaR or Sortino and delta below 0.05, to 320.
+    Choices do not change when rewards are multiplied by c and L by c squared. If estimates were normal and W known, the
+    answer would be wrong with probability at most delta. This holds asymptotically, where many pulls are needed; what
+    depends on the kurtosis, for few pulls and skewed rewards, is empirical, not proved. Rewards that an arm has never
+    paid cannot be allowed for without bounds on rewards: if losses of probability p matter, set ``pilot_pulls`` to
+    ln(K/delta)/p; with CVaR or Sortino and delta below 0.05, to 320.
 
     Parameters
     ----------
-    L, risk_free : float | None and float, optional
-        parameters of signed RSSR: its regulariser, in units of the variance of rewards, and the rate that is subtracted
-        from every reward
-    objective : Objective | None, optional
-        any objective, instead of L and risk_free; if it has no regulariser, a run does not end while an arm has always
-        paid the same
+    L, risk_free, objective : float | None and float and Objective | None, optional
+        as for :class:`sharpe_bandits.ScaleFreeUCB`; if the objective has no regulariser, a run does not end while an
+        arm has always paid the same
     delta : float, optional
         accepted probability of a wrong answer
     epsilon : float, optional

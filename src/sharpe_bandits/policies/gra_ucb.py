@@ -22,40 +22,27 @@ from .ucb_sharpe import variance_by
 _HALF_ROOT = math.sqrt(0.5)
 
 
-def quantile(free: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
-    """A chi-square quantile by degrees of freedom, from a table and, beyond its end, by :func:`expansion`."""
+def quantile(free: float, chi2: np.ndarray, z: float) -> float:
+    """A chi-square quantile by degrees of freedom, from a table and, beyond its end, where it has eleven exact digits,
+    by the Cornish-Fisher expansion about the normal quantile z.
+    """
     if long_game() and free >= chi2.size:
-        a, b, c, d, e = far
-        root = math.sqrt(free)
-        return free + (a * root + (b + (c + (d + e / root) / root) / root))
+        sd = math.sqrt(2.0 * free)
+        return free + z * sd + (z * z - 1.0) * 2.0 / 3.0 + z * (z * z - 7.0) / (9.0 * sd)
     return float(chi2[int(free)])
 
 
-def modified_printed(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
+def modified_printed(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, z: float) -> float:
     free = arm.pulls - 1.0
     top = arm.mean + _HALF_ROOT * arm.epsilon
-    return top * top / math.sqrt(L + free * arm.variance * arm.variance / quantile(free, chi2, far))
+    return top * top / math.sqrt(L + free * arm.variance * arm.variance / quantile(free, chi2, z))
 
 
-def modified_authors(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, far: tuple[float, ...], ddof: float) -> float:
+def modified_authors(arm: ArmRecord, t: int, L: float, chi2: np.ndarray, z: float, ddof: float) -> float:
     free = arm.pulls - 1.0
     # Only the arm just played has its index updated: an arm's index uses the round of its last pull.
     width = math.sqrt(log(arm.last) / arm.pulls)
-    return (arm.mean * arm.mean + width) / (L + free * variance_by(arm, ddof) / quantile(free, chi2, far))
-
-
-def expansion(alpha: float) -> tuple[float, float, float, float, float]:
-    """Coefficients of the (1 - alpha) chi-square quantile in decreasing powers of the root of the degrees of freedom.
-
-    This is the Cornish-Fisher expansion as given by Goldberg & Levine (1946); for a million degrees of freedom it is
-    exact to the last digits.
-    """
-    z = -NormalDist().inv_cdf(alpha)
-    z2 = z * z
-    half = math.sqrt(0.5)
-    third = half * z * (z2 - 7.0) / 9.0
-    fifth = half * z * ((9.0 * z2 + 256.0) * z2 - 433.0) / 4860.0
-    return 2.0 * half * z, 2.0 / 3.0 * (z2 - 1.0), third, -((6.0 * z2 + 14.0) * z2 - 32.0) / 405.0, fifth
+    return (arm.mean * arm.mean + width) / (L + free * variance_by(arm, ddof) / quantile(free, chi2, z))
 
 
 @lru_cache(maxsize=8)
@@ -74,9 +61,7 @@ class _GRA(IndexPolicy):
     def argument(self, name: str, horizon: int) -> Any:
         if name == "chi2":
             return chi2_table(self.alpha, min(horizon, MAX_TABLE))
-        if name == "far":
-            return expansion(self.alpha)
-        return super().argument(name, horizon)
+        return -NormalDist().inv_cdf(self.alpha) if name == "z" else super().argument(name, horizon)
 
 
 class GRAUCB(_GRA, OnMeanVariance):
@@ -89,9 +74,9 @@ class GRAUCB(_GRA, OnMeanVariance):
     citation = f"Liu, Derakhshani, Lambotharan & van der Schaar, 2020; {PAPER}, eq. 2"
 
     @staticmethod
-    def formula(arm: ArmRecord, t: int, rho: float, chi2: np.ndarray, far: tuple[float, ...]) -> float:
+    def formula(arm: ArmRecord, t: int, rho: float, chi2: np.ndarray, z: float) -> float:
         free = arm.pulls - 1.0
-        return rho * (arm.mean + _HALF_ROOT * arm.epsilon) - free * arm.variance / quantile(free, chi2, far)
+        return rho * (arm.mean + _HALF_ROOT * arm.epsilon) - free * arm.variance / quantile(free, chi2, z)
 
 
 class ModifiedGRAUCB(_GRA, OnRSSR):

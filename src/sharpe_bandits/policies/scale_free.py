@@ -1,13 +1,11 @@
 """Scale-free policies: their choices do not change when rewards are multiplied by c (and L by the power of c that fits
 the objective).
 
-They work on the root of an objective (:mod:`sharpe_bandits.objectives`), an increasing function h of its value: for
-signed RSSR, the default, h = (X - r) / sqrt(L + V). To first order, the error of its estimate is the mean of the
-influence function psi(x) = h_m (x - X) + h_v ((x - X)^2 - V). The variance of h after s pulls is therefore W / s, where
-W is the variance of psi. W depends on the third and fourth moment; after few pulls these are shrunk towards those of a
-normal distribution, as if PRIOR pulls of one had been seen. W is itself estimated, which is allowed for as in the
-normal case with unknown variance: a distance d has the divergence (s - 2)/2 ln(1 + d^2/W) instead of its limit
-s d^2/(2 W).
+They work on the root h of an objective and the variance W of its influence function (see
+:mod:`sharpe_bandits.objectives.influence`): for signed RSSR, the default, h = (X - r) / sqrt(L + V). W depends on the
+third and fourth moment; after few pulls these are shrunk towards those of a normal distribution, as if PRIOR pulls of
+one had been seen. W is itself estimated, which is allowed for as in the normal case with unknown variance: a distance d
+has the divergence (s - 2)/2 ln(1 + d^2/W) instead of its limit s d^2/(2 W).
 
 An arm with zero sample variance (three pulls of a Bernoulli arm often have) may still pay something else. If the
 objective has a regulariser, W for such an arm has an upper bound (1/2 for RSSR), which is used until its rewards vary.
@@ -58,10 +56,8 @@ def root_and_noise(objective: Objective) -> tuple[Formula, Formula]:
 
 @lru_cache
 def influence_variance_of(root: Formula) -> Formula:
-    """W: the variance of the influence function of h, estimated and stabilised, for the objective with this root.
-
-    ``unseen`` is the value of W for an arm with zero sample variance; if it is 0, W is computed from the variance
-    ``largest`` instead.
+    """W, stabilised, for the objective of mean and variance with this root; for an arm with zero sample variance
+    ``unseen`` or, if that is 0, W of the variance ``largest``.
     """
 
     def stable_influence_variance(arm: ArmRecord, objective: tuple[float, ...], unseen: float, largest: float) -> float:
@@ -81,9 +77,7 @@ def influence_variance_of(root: Formula) -> Formula:
 
 @lru_cache
 def influence_variance_by_feature(root: Formula, if_normal: Formula, is_shrunk: bool) -> Formula:
-    """:func:`influence_variance_of` for an objective of the mean of a feature, whose covariance and variance are shrunk
-    towards those for normal rewards, unless they are already.
-    """
+    """:func:`influence_variance_of` for an objective of the mean of a feature."""
     prior, floor = (0.0, 0.0) if is_shrunk else (PRIOR, FLOOR)
 
     def stable_influence_variance(arm: ArmRecord, objective: tuple[float, ...], unseen: float, largest: float) -> float:
@@ -189,8 +183,8 @@ class OnObjective(Policy, abstract=True):
             return
         if objective is None:
             raise InvalidInputError(
-                f"L must be a finite number above 0, got None; {self.title} needs the regulariser L of RSSR, or "
-                f"another objective: {kind}(L=0.1) or {kind}(objective=sb.Sharpe(L=0.1))"
+                f"L must be a finite number above 0, got None; {kind} needs the regulariser L of RSSR, or another "
+                f"objective: {kind}(L=0.1) or {kind}(objective=sb.Sharpe(L=0.1))"
             )
         if getattr(check_objective(objective), "L", 1.0) == 0.0:
             raise InvalidInputError(
@@ -199,8 +193,8 @@ class OnObjective(Policy, abstract=True):
             )
         if L is not None or risk_free != 0.0:
             raise InvalidInputError(
-                f"{self.title} takes L and risk_free from its objective; give L={L!r}, risk_free={risk_free!r} there, "
-                "as in objective=sb.RSSR(L=0.1, risk_free=0.01, signed=True)"
+                f"{self.title} takes L and risk_free from its objective, {objective!r}; leave out L={L!r} and "
+                f"risk_free={risk_free!r}, or the objective"
             )
 
     def parameter(self, name: str) -> Any:
@@ -218,11 +212,8 @@ class AnyObjective(OnObjective, IndexPolicy, abstract=True):
         return largest_variance
 
     def argument(self, name: str, horizon: int) -> Any:
-        if name == "objective":
-            return self.objective.arguments()
-        if name == "unseen":
-            return float(self.objective.unseen_influence_variance or 0.0)
-        return super().argument(name, horizon)
+        unseen = self.objective.unseen_influence_variance or 0.0
+        return unseen if name == "unseen" else super().argument(name, horizon)
 
 
 class ScaleFreeUCB(AnyObjective):
@@ -293,12 +284,11 @@ class _Forgetting(ScaleFreeUCB):
 class SlidingWindowUCB(_Forgetting):
     r"""SW-SF-UCB: SF-UCB on a sliding window of rewards, for arms that drift or switch.
 
-    In its formula, pulls are those within the window, and N is at most its length.
+    In its formula, pulls are those within the window, and N is at most its length. Parameters are those of
+    :class:`ScaleFreeUCB`, and
 
     Parameters
     ----------
-    L, risk_free, c : float | None and float, optional
-        as for :class:`ScaleFreeUCB`
     window : int, optional
         number of rounds remembered, at most a million (256 for CVaR); about as long as arms stay the same, or a little
         less
@@ -320,12 +310,10 @@ class DiscountedUCB(_Forgetting):
     r"""D-SF-UCB: SF-UCB on discounted rewards, for arms that drift or switch.
 
     A reward from k rounds ago has weight :math:`\gamma^k`; total weights replace pulls, and their sum over arms
-    replaces N. Not for CVaR, which keeps rewards: take a window.
+    replaces N. Not for CVaR, which keeps rewards: take a window. Parameters are those of :class:`ScaleFreeUCB`, and
 
     Parameters
     ----------
-    L, risk_free, c : float | None and float, optional
-        as for :class:`ScaleFreeUCB`
     discount : float, optional
         gamma, between 0 and 1; about 1 / (1 - discount) rounds are remembered
     """
@@ -368,10 +356,10 @@ class ScaleFreeTS(AnyObjective):
     Plays the argmax of :math:`\hat h + \mathrm{sign}(z)\sqrt{\hat W (e^{z^2/(s-2)} - 1)}`, where z is standard normal.
     Unlike a normal-gamma posterior, this allows for skewness.
 
+    Parameters are those of :class:`ScaleFreeUCB` except c, and
+
     Parameters
     ----------
-    L, risk_free, objective : float | None and float and Objective | None, optional
-        as for :class:`ScaleFreeUCB`
     optimistic : bool, optional
         use :math:`\hat h` itself if z is below 0: less regret, somewhat more runs that lock in
     """

@@ -33,9 +33,7 @@ def other(
     reflection: float,
     elsewhere: float,
 ) -> float:
-    """With any exponent and variance, which may be subtracted; where the difference is not above 0, its absolute value
-    (if ``reflection`` is 1) or the index ``elsewhere``.
-    """
+    """With any exponent, and a variance of any ``ddof`` that may be subtracted."""
     variance = variance_by(arm, ddof)
     room = epsilon0 - variance if minus > 0.0 else epsilon0 + variance
     if room < 0.0:

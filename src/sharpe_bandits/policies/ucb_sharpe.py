@@ -1,8 +1,6 @@
 """UCB-SR-like and UCB-RSSR, the paper's policies for the Sharpe family.
 
-Both indices are printed as a sum of two fractions; here they are a single fraction, which saves a division. The
-confidence width is undefined where D <= 3 epsilon: by default the index is then infinite; as printed, the width becomes
-negative and the arm is starved.
+Both indices are printed as a sum of two fractions; here they are a single fraction, which saves a division.
 """
 
 from __future__ import annotations
@@ -28,19 +26,16 @@ def variance_by(arm: ArmRecord, ddof: float) -> float:
 class _UCBSharpe(IndexPolicy):
     L: Regulariser
     risk_free: InRewardUnits = 0.0
-    #: The index where the confidence width is undefined.
     undefined_width: Literal["infinite", "printed"] = "infinite"
 
     def argument(self, name: str, horizon: int) -> Any:
         return float(self.undefined_width == "printed") if name == "printed" else super().argument(name, horizon)
 
     def reward_warning(self, arms: list[tuple[Any, float, float, float]], horizon: int | None) -> str | None:
-        if any(pulls < MIN_PULLS_FOR_WARNING for _, pulls, _, _ in arms):
-            return super().reward_warning(arms, horizon)
         d = self.L + max(variance for _, _, _, variance in arms)
         end = LONG_LIFE if horizon is None else horizon
         needed = 18.0 * math.log(end) / d**2  # pulls s for which d > 3 sqrt(2 ln N / s)
-        if needed * len(arms) <= end:
+        if needed * len(arms) <= end or any(pulls < MIN_PULLS_FOR_WARNING for _, pulls, _, _ in arms):
             return super().reward_warning(arms, horizon)
         fate = "arms are played in rotation" if self.undefined_width == "infinite" else "choices are meaningless"
         return (
@@ -66,7 +61,8 @@ class UCBRSSR(_UCBSharpe):
     risk_free : float, optional
         rate subtracted from every reward
     undefined_width : str, optional
-        the index where D <= 3 epsilon: "infinite" (the least played such arm is played) or as "printed"
+        the index where D <= 3 epsilon: "infinite" (the least played such arm is played) or as "printed", with a
+        negative width that starves the arm
     ddof : int, optional
         1 for the unbiased variance, 0 for the one that divides by s, as in the released code
 

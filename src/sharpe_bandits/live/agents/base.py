@@ -24,7 +24,7 @@ from ...objectives import Objective, Statistics
 from ...play import state as arm_state
 from ...play.state import ArmState, Rule, Sums
 from ...play.statistics import FEATURE, StatisticsLayout, arm_record, higher_moments, layout_for, summary
-from ...policies.base import AS_COSTS, MIN_PULLS_FOR_WARNING, Direction, Policy
+from ...policies.base import MIN_PULLS_FOR_WARNING, Direction, Policy
 from . import state as states
 
 #: Maximum numbers of arms and rounds of an agent.
@@ -355,7 +355,7 @@ class Agent:
             arms = [(arm, n, x.mean, x.variance) for arm, n, x in rows]
             warning = self.policy.reward_warning(arms, self.horizon)
         if warning and self.direction == "min":
-            return f"rewards are minus the costs. {warning.replace(AS_COSTS, '')}"
+            return f"rewards are minus the costs. {warning}"
         return warning
 
     def recommend(self) -> Any:
