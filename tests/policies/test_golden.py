@@ -25,108 +25,46 @@ def epsilon(record, played):
     return math.sqrt(2 * math.log(played) / record.s)
 
 
-def confidence_term(record, played, L, moment):
-    """(V + moment + 2 eps + L) eps / (D (D - 3 eps)); None where D <= 3 eps."""
-    e, d = epsilon(record, played), L + record.variance
-    if d <= 3 * e:
-        return None
-    return (record.variance + moment + 2 * e + L) * e / (d * (d - 3 * e))
+def width(e, d, moment, literal):
+    """(D + moment + 2 eps) eps / (D (D - 3 eps)), D = V + L; infinite where D <= 3 eps, unless it is taken literally."""
+    return math.inf if d <= 3 * e and not literal else (d + moment + 2 * e) * e / (d * (d - 3 * e))
 
 
 def ucb_vv(record, played, draws):
     return record.variance + epsilon(record, played)
 
 
-def ucb_rssr(L, risk_free=0.0):
+def ucb_rssr(L, risk_free=0.0, literal=False, ddof=1):
     def index(record, played, draws):
-        excess = twin.Record(x - risk_free for x in record.rewards)
-        width = confidence_term(record, played, L, excess.second)
-        return math.inf if width is None else excess.mean**2 / (L + record.variance) + width
+        excess, d = twin.Record(x - risk_free for x in record.rewards), L + np.var(record.rewards, ddof=ddof)
+        return excess.mean**2 / d + width(epsilon(record, played), d, excess.second, literal)
 
     return index
 
 
-def ucb_rssr_printed(L):
+def ucb_sr_like(L, risk_free=0.0, literal=False, equation=False):
+    """With ``equation`` the first term as in the equation, X / V."""
+
     def index(record, played, draws):
-        e, d = epsilon(record, played), L + record.variance
-        return record.mean**2 / d + (record.variance + record.second + 2 * e + L) * e / (d * (d - 3 * e))
+        excess, d = record.mean - risk_free, L + record.variance
+        return excess / (record.variance if equation else d) + width(epsilon(record, played), d, excess, literal)
 
     return index
 
 
-def ucb_rssr_biased(L, literal):
-    """The released code: the variance divides by s; with the printed width, also where it is negative."""
-
-    def index(record, played, draws):
-        e, d = epsilon(record, played), L + np.var(record.rewards)
-        if d <= 3 * e and not literal:
-            return math.inf
-        return record.mean**2 / d + (d + record.second + 2 * e) * e / (d * (d - 3 * e))
-
-    return index
-
-
-def ucb_sr_like(L, risk_free=0.0):
-    def index(record, played, draws):
-        excess = record.mean - risk_free
-        width = confidence_term(record, played, L, excess)
-        return math.inf if width is None else excess / (L + record.variance) + width
-
-    return index
-
-
-def ucb_sr_like_printed(L):
-    def index(record, played, draws):
-        e, d = epsilon(record, played), L + record.variance
-        return record.mean / d + (record.variance + record.mean + 2 * e + L) * e / (d * (d - 3 * e))
-
-    return index
-
-
-def ucb_sr_like_equation(L, literal):
-    """The first term as in the equation, X / V."""
-
-    def index(record, played, draws):
-        e, d = epsilon(record, played), L + record.variance
-        if d <= 3 * e and not literal:
-            return math.inf
-        return record.mean / record.variance + (d + record.mean + 2 * e) * e / (d * (d - 3 * e))
-
-    return index
-
-
-def u_ucb_minus(epsilon0, undefined):
-    b = 4 * max(1 / epsilon0, 2 * epsilon0**-1.5)
-
-    def index(record, played, draws):
-        x = 2.5 * math.log(played) / (0.5 * record.s)
-        room = epsilon0 - record.variance
-        if undefined == "absolute":
-            room = abs(room)
-        if room <= 0:
-            return math.inf if undefined == "infinite" else -math.inf
-        return record.mean / math.sqrt(room) + 2 * b * max(x**0.5, x)
-
-    return index
-
-
-def u_ucb_biased(epsilon0):
-    b = 4 * max(1 / epsilon0, 2 * epsilon0**-1.5)
-
-    def index(record, played, draws):
-        x = 2.5 * math.log(played) / (0.5 * record.s)
-        return record.mean / math.sqrt(epsilon0 + np.var(record.rewards)) + 2 * b * max(x**0.5, x)
-
-    return index
-
-
-def u_ucb(epsilon0, risk_free=0.0, q=2.0):
+def u_ucb(epsilon0, risk_free=0.0, q=2.0, ddof=1, undefined=None):
+    """With ``undefined`` the variance is subtracted, and that is the index where it is too large."""
     b = 4 * max(1 / epsilon0, 2 * epsilon0**-1.5 * (abs(risk_free) + 1))
 
     def index(record, played, draws):
         x = 2.5 * math.log(played) / (0.5 * record.s)
-        ratio = (record.mean - risk_free) / math.sqrt(epsilon0 + record.variance)
-        return ratio + 2 * b * max(x**0.5, x ** (q / 2))
+        variance = np.var(record.rewards, ddof=ddof)
+        room = epsilon0 - variance if undefined else epsilon0 + variance
+        if undefined == "absolute":
+            room = abs(room)
+        if room <= 0:
+            return math.inf if undefined == "infinite" else -math.inf
+        return (record.mean - risk_free) / math.sqrt(room) + 2 * b * max(x**0.5, x ** (q / 2))
 
     return index
 
@@ -255,37 +193,41 @@ GOLDEN = [
     (sb.UCBRSSR(L=0.5), ucb_rssr(0.5), rssr(0.5)),
     (sb.UCBRSSR(L=3.0, pilot_pulls=8, name="UCB-RSSR, pilot"), ucb_rssr(3.0), rssr(3.0)),
     (sb.UCBRSSR(L=3.0, risk_free=0.7, name="UCB-RSSR, rate"), ucb_rssr(3.0, 0.7), rssr(3.0, 0.7)),
-    (sb.UCBRSSR(L=0.5, undefined_width="printed", name="UCB-RSSR printed"), ucb_rssr_printed(0.5), rssr(0.5)),
+    (sb.UCBRSSR(L=0.5, undefined_width="printed", name="UCB-RSSR printed"), ucb_rssr(0.5, literal=True), rssr(0.5)),
     (sb.UCBSRLike(L=3.0), ucb_sr_like(3.0), sr_like(3.0)),
     (sb.UCBSRLike(L=3.0, risk_free=0.7, name="UCB-SR-like, rate"), ucb_sr_like(3.0, 0.7), sr_like(3.0, 0.7)),
-    (sb.UCBSRLike(L=0.5, undefined_width="printed", name="SR-like printed"), ucb_sr_like_printed(0.5), sr_like(0.5)),
+    (
+        sb.UCBSRLike(L=0.5, undefined_width="printed", name="SR-like printed"),
+        ucb_sr_like(0.5, literal=True),
+        sr_like(0.5),
+    ),
     (sb.policies.UUCB(epsilon0=20.0), u_ucb(20.0), signed_rssr(20.0)),
     (sb.policies.UUCB(epsilon0=20.0, risk_free=-4.0, name="U-UCB, rate"), u_ucb(20.0, -4.0), signed_rssr(20.0, -4.0)),
     (sb.policies.UUCB(epsilon0=20.0, q=3.0, name="U-UCB, q = 3"), u_ucb(20.0, q=3.0), signed_rssr(20.0)),
     *(
         (
             sb.policies.UUCB(epsilon0=1.5, sign="minus", undefined=undefined, name=f"U-UCB minus, {undefined}"),
-            u_ucb_minus(1.5, undefined),
+            u_ucb(1.5, undefined=undefined),
             signed_rssr(1.5),
         )
         for undefined in ("infinite", "absolute", "barred")
     ),
-    (sb.policies.UUCB(epsilon0=20.0, ddof=0, name="U-UCB, ddof 0"), u_ucb_biased(20.0), signed_rssr(20.0)),
+    (sb.policies.UUCB(epsilon0=20.0, ddof=0, name="U-UCB, ddof 0"), u_ucb(20.0, ddof=0), signed_rssr(20.0)),
     *(
         (
-            sb.UCBRSSR(L=0.5, ddof=0, undefined_width=width, name=f"UCB-RSSR, ddof 0, {width}"),
-            ucb_rssr_biased(0.5, width == "printed"),
+            sb.UCBRSSR(L=0.5, ddof=0, undefined_width=form, name=f"UCB-RSSR, ddof 0, {form}"),
+            ucb_rssr(0.5, literal=form == "printed", ddof=0),
             rssr(0.5),
         )
-        for width in ("infinite", "printed")
+        for form in ("infinite", "printed")
     ),
     *(
         (
-            sb.UCBSRLike(L=3.0, first_term="equation", undefined_width=width, name=f"SR-like, equation, {width}"),
-            ucb_sr_like_equation(3.0, width == "printed"),
+            sb.UCBSRLike(L=3.0, first_term="equation", undefined_width=form, name=f"SR-like, equation, {form}"),
+            ucb_sr_like(3.0, literal=form == "printed", equation=True),
             sr_like(3.0),
         )
-        for width in ("infinite", "printed")
+        for form in ("infinite", "printed")
     ),
     (
         sb.policies.ModifiedGRAUCB(L=0.5, form="authors", ddof=0, name="Modified-GRA authors, ddof 0"),
