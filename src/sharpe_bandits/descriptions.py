@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from . import arms as arms  # which define the kinds
@@ -12,15 +11,10 @@ from ._support.plain_data import KINDS, from_plain
 from .errors import InvalidInputError, shown
 
 
-def from_dict(data: dict[str, Any], *, draw: Callable[..., Any] | None = None) -> Any:
+def from_dict(data: dict[str, Any]) -> Any:
     """The policy, arm, bandit or objective whose ``to_dict`` gave this plain data.
 
-    Parameters
-    ----------
-    data : dict[str, Any]
-        the result of ``to_dict``
-    draw : Callable[..., Any] | None, optional
-        the function that draws the arms of a :class:`RandomBandit`, which is not plain data
+    To that of a :class:`RandomBandit` add the function that draws its arms: ``from_dict({**data, "draw": function})``.
 
     Examples
     --------
@@ -36,6 +30,4 @@ def from_dict(data: dict[str, Any], *, draw: Callable[..., Any] | None = None) -
             f"a description needs one of the keys {', '.join(map(repr, KINDS))}, as to_dict() writes it; got "
             f"{shown(data)}"
         )
-    if draw is not None and what != "bandit":
-        raise InvalidInputError(f"draw= is for the description of a RandomBandit, not of a {what}")
-    return from_plain(what, data if draw is None else {**data, "draw": draw})
+    return from_plain(what, data)

@@ -125,8 +125,8 @@ def test_a_clock_by_pulls_lets_an_arm_wait():
         ),
         (lambda: sb.arms.BlockBootstrap([1, 2], 3), "a block of 3 is longer than the record of 2 values"),
         (lambda: sb.arms.bootstrap([1.0, 2.0]), "table must be a non-empty array of 2 dimension"),
-        (lambda: sb.arms.bootstrap("returns.csv"), "table must be numbers: .* sb.read_returns reads files"),
-        (lambda: sb.arms.bootstrap([["a", "b"]]), "table must be numbers: .* sb.read_returns reads files, and tables"),
+        (lambda: sb.arms.bootstrap("returns.csv"), r"table must be numbers: .* sb.read_returns reads files"),
+        (lambda: sb.arms.bootstrap([["a", "b"]]), r"table must be numbers: .* sb.read_returns reads files, and tables"),
         (
             lambda: sb.arms.bootstrap([[1.0, 2.0], [1.0, math.nan]], names=["x", "y"]),
             r"table must be finite, got .*nan.* at position \(1, 1\); drop or fill it first; sb.read_returns",

@@ -65,11 +65,11 @@ def test_objectives(objective):
 @pytest.mark.parametrize("bandit", EVERY_BANDIT, ids=lambda bandit: f"{repr(bandit)[:40]}-{bandit.clock}")
 def test_bandits(bandit):
     """The same description, and the same game."""
-    draw = {"draw": three_uniform} if isinstance(bandit, sb.RandomBandit) else {}
+    drawn_by = {"draw": three_uniform} if isinstance(bandit, sb.RandomBandit) else {}
     data = json.loads(json.dumps(bandit.to_dict(), allow_nan=False))
     given = sb.trace(sb.policies.RoundRobin(), bandit, horizon=40, seed=8)
     for again in (
-        sb.from_dict(data, **draw), pickle.loads(pickle.dumps(bandit)), copy.deepcopy(bandit), copy.copy(bandit)
+        sb.from_dict(data | drawn_by), pickle.loads(pickle.dumps(bandit)), copy.deepcopy(bandit), copy.copy(bandit)
     ):  # fmt: skip
         assert type(again) is type(bandit)
         assert again.to_dict() == bandit.to_dict()
@@ -80,7 +80,7 @@ def test_bandits(bandit):
 
 def test_a_function_is_no_plain_data():
     data = sb.RandomBandit(3, three_uniform, "three").to_dict()
-    with pytest.raises(sb.errors.InvalidInputError, match=r"'three' is a RandomBandit.*draw=\.\.\."):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"'three' is a RandomBandit.*draw"):
         sb.from_dict(data)
 
 

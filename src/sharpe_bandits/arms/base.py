@@ -14,7 +14,7 @@ import numpy as np
 
 from .._support.described import Described
 from .._support.validation import LARGEST_REWARD, LARGEST_SQUARE, is_supported_reward
-from ..errors import InvalidInputError, SharpeBanditsError
+from ..errors import InvalidInputError
 from ..play.rewards import CELLS, OCTAVES
 
 
@@ -53,13 +53,6 @@ class Arm(Described, abstract=True):
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 moments = Moments(*map(float, self.moments()))
-        except SharpeBanditsError:
-            raise
-        except (TypeError, ValueError):
-            raise InvalidInputError(
-                f"moments() of {type(self).__name__} must return four numbers: mean, variance, third and fourth "
-                "central moment"
-            ) from None
         except ArithmeticError:  # Python's powers raise where products are infinite
             moments = Moments(math.nan, math.nan, math.nan, math.nan)
         if not (is_supported_reward(moments.mean) and moments.variance <= LARGEST_SQUARE):

@@ -140,8 +140,8 @@ class RandomBandit(Environment):
     def from_parameters(cls, data: dict[str, Any]) -> RandomBandit:
         if "draw" not in data:
             raise InvalidInputError(
-                f"{data.get('name')!r} is a RandomBandit, whose arms are drawn by a function, which is not plain data: "
-                "pass it, as in from_dict(data, draw=...)"
+                f"{data.get('name')!r} is a RandomBandit, whose arms are drawn by a function: add it, as in "
+                'from_dict({**data, "draw": function})'
             )
         return cls(**data)
 

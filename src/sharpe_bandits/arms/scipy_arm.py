@@ -145,10 +145,14 @@ class Scipy(Arm):
         import scipy.stats
 
         name, args, kwds = (data.pop(key, None) for key in ("distribution", "args", "kwds"))
-        if data.keys() - {"quantiles"} or not (isinstance(args, list) and isinstance(kwds, dict)):
+        if "quantiles" in data:
+            raise InvalidInputError(
+                f"{name!r} is a distribution of your own: make its arm by code, as in Scipy(law(...))"
+            )
+        if data or not (isinstance(args, list) and isinstance(kwds, dict)):
             raise InvalidInputError("a Scipy arm is described by distribution, args (a list) and kwds (a dict)")
         law = getattr(scipy.stats, name, None) if isinstance(name, str) else None
-        if data or not isinstance(law, (scipy.stats.rv_continuous, scipy.stats.rv_discrete)):
+        if not isinstance(law, (scipy.stats.rv_continuous, scipy.stats.rv_discrete)):
             raise unknown("distribution of scipy.stats", name, dir(scipy.stats), "see the documentation of scipy.stats")
         return cls(law(*(finite("args", a) for a in args), **{k: finite(k, v) for k, v in kwds.items()}))
 
