@@ -86,21 +86,13 @@ class PolicyFactory:
         if not inspect.isfunction(function):
             raise InvalidInputError(f"an index policy is made of a function index(arm, t, ...), got {shown(function)}")
         signature = inspect.signature(function)
-        names = list(signature.parameters)
-        if names[:2] != ["arm", "t"]:
+        names, kinds = list(signature.parameters), {p.kind for p in signature.parameters.values()}
+        if names[:2] != ["arm", "t"] or kinds != {inspect.Parameter.POSITIONAL_OR_KEYWORD} or {*names} & {*OPTIONS}:
             raise InvalidInputError(
-                f"the index function {function.__name__} must take arm and t first, as in "
-                f"def {function.__name__}(arm, t, L): ..., got ({', '.join(names)})"
+                f"an index function must take arm and t first, as in def {function.__name__}(arm, t, L): ..., and no "
+                f"parameter that is keyword-only, *args, **kwargs or one of {', '.join(OPTIONS)}; got "
+                f"{function.__name__}{signature}"
             )
-        for word in names[2:]:
-            if word in OPTIONS:
-                raise InvalidInputError(
-                    f"the index function {function.__name__} must not have a parameter {word!r}: rename it"
-                )
-            if signature.parameters[word].kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
-                raise InvalidInputError(
-                    f"parameter {word!r} of {function.__name__} must not be keyword-only, *args or **kwargs"
-                )
         self.function, self.name, self.objective = function, name, objective
         self.__doc__ = function.__doc__
         fingerprint(function)  # records the source, which may be edited later
