@@ -37,11 +37,8 @@ def test_a_missing_library_is_an_import_error_too(monkeypatch, library, extra, u
 
 
 def test_all_errors_have_one_root():
-    for error in (
-        sb.errors.InvalidInputError, sb.errors.BudgetTooSmallError, sb.errors.UnknownNameError, sb.errors.CompilationError,
-        sb.errors.UnreadableDataError, sb.errors.CampaignOverError,
-    ):  # fmt: skip
-        assert issubclass(error, sb.SharpeBanditsError)
+    for name in sb.errors.__all__:
+        assert issubclass(getattr(sb.errors, name), UserWarning if name == "RewardWarning" else sb.SharpeBanditsError)
     assert issubclass(sb.errors.InvalidInputError, ValueError)
     assert issubclass(sb.errors.BudgetTooSmallError, sb.errors.InvalidInputError)
     assert issubclass(sb.errors.UnknownNameError, KeyError)

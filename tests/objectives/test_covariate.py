@@ -5,6 +5,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.objectives import Adjusted, InformationRatio
+from tests.follow import follow
 
 BASE = sb.RSSR(L=1e-5, signed=True)
 POLICY = sb.ScaleFreeUCB(objective=Adjusted(BASE))
@@ -55,13 +56,7 @@ def test_its_error_is_that_of_repeated_samples():
 
 def test_an_agent_plays_as_the_simulation_does_and_survives_json():
     run = sb.trace(POLICY, sb.Tape(RETURNS, clock="rounds", covariate=MARKET), horizon=400)
-    agent = POLICY.agent(3)
-    for t, arm in enumerate(run.choices.tolist()):
-        assert agent.ask() == arm
-        agent.tell(arm, RETURNS[arm, t], covariate=MARKET[t])
-        if t in (0, 100):
-            agent = sb.Agent.from_json(agent.to_json())
-    assert agent.recommend() == run.recommended
+    follow(POLICY, run, 3, covariates=MARKET)
     late = sb.trace(POLICY, sb.Tape(RETURNS, clock="rounds", covariate=MARKET), horizon=400, delay=5)
     agent, due = POLICY.agent(3), []
     for t, arm in enumerate(late.choices.tolist()):
@@ -134,8 +129,4 @@ def test_best_arm_policies_use_it():
     """The remedy of the message above: with a fixed budget, live and in simulations."""
     policy = sb.policies.SuccessiveRejects(objective=Adjusted(BASE))
     run = sb.trace(policy, sb.Tape(RETURNS, clock="rounds", covariate=MARKET), horizon=300)
-    agent = policy.agent(3, horizon=300)
-    for t, arm in enumerate(run.choices.tolist()):
-        assert agent.ask() == arm
-        agent.tell(arm, RETURNS[arm, t], covariate=MARKET[t])
-    assert agent.recommend() == run.recommended
+    follow(policy, run, 3, horizon=300, covariates=MARKET)

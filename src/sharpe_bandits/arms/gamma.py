@@ -30,15 +30,7 @@ class Gamma(Arm):
 
 
 class TruncatedGamma(Arm):
-    """Gamma distribution with a shape and a scale (before truncation), truncated to [low, high].
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> arm = sb.arms.TruncatedGamma(shape=2.0, scale=0.5, low=0.0, high=3.0)
-    >>> round(arm.mean, 4)
-    0.9546
-    """
+    """Gamma distribution with a shape and a scale (before truncation), truncated to [low, high]."""
 
     shape: Positive
     scale: Positive

@@ -53,15 +53,7 @@ class Normal(Arm):
 
 
 class TruncatedNormal(Arm):
-    """Normal distribution with ``mean`` and ``variance`` (before truncation), truncated to [low, high].
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> arm = sb.arms.TruncatedNormal(mean=0.5, variance=1.0, low=0.0, high=1.0)
-    >>> round(arm.mean, 4)
-    0.5
-    """
+    """Normal distribution with ``mean`` and ``variance`` (before truncation), truncated to [low, high]."""
 
     mean_: float
     variance_: float

@@ -104,13 +104,6 @@ class BlockBootstrap(Empirical):
         the observed values, in order
     block : float
         mean length of a block, at least 1 (1: rewards are drawn independently)
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> arm = sb.arms.BlockBootstrap([0.01, -0.02, 0.03, 0.0], block=2)
-    >>> round(arm.mean, 6)
-    0.005
     """
 
     serially_dependent = True

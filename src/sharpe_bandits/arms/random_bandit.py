@@ -22,15 +22,7 @@ _REMEMBERED = 2_000_000
 
 
 class UniformArms:
-    """Many uniform arms as arrays: a fast return type for the function of a :class:`RandomBandit`.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> bandit = sb.RandomBandit(3, lambda rng: sb.arms.UniformArms(low=[0, 0, 0], high=rng.uniform(0.5, 1.0, 3)))
-    >>> bandit.truth(seed=1, runs=2)[0].shape
-    (2, 3)
-    """
+    """Many uniform arms as arrays: a fast return type for the function of a :class:`RandomBandit`."""
 
     def __init__(self, low: Any, high: Any) -> None:
         self.low, self.high = numbers("low", low, 1), numbers("high", high, 1)
