@@ -211,7 +211,7 @@ def _make(rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
         "date": ["date", "A", 5, "none"], "columns": [["A"], ["A", "B"], "A", [], [1], ["A", "A"], iter("AB"), 5],
         "scale": [0.01, 1, 1e308, "x"], "missing": ["drop", "fill", "keep"], "duplicates": ["first", "last"],
         "unsorted": ["sort"],
-        "constant": ["drop"], "separator": [";", "\t", "", "ab", "\n", '"', "é", None],
+        "timezones": ["utc"], "constant": ["drop"], "separator": [";", "\t", "", "ab", "\n", '"', "é", None],
         "encoding": ["latin-1", "utf-16", "none", "", 5, "rot13", "base64"], "skip_rows": [1, 2, 100, -1, None],
         "sheet": ["A", 5], "field": ["A", "Close", "", 5], "pivot": [("A", "B"), ("A",), "AB", 5, ("A", 5), ("x", "y")],
         "date_format": ["%d/%m/%Y", "%Y-%m-%d", "excel", "ns", "%", "%!", 5, ""], "decimal": [",", "", None, ";"],

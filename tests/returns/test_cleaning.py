@@ -34,18 +34,18 @@ def test_time_zones(tmp_path):
     found = prices(frame().set_index(closes))
     assert str(found.dates[0])[:16] == "2020-01-02T21:00"
     assert list(found.days.astype("datetime64[D]").astype(str)) == DAYS[1:]
-    assert found.notes[0].startswith("dates were converted from Asia/Tokyo to UTC")
+    assert found.notes[0].startswith("converted dates from Asia/Tokyo to UTC")
     mixed = CSV.replace(DAYS[0], f"{DAYS[0]}T16:00-05:00").replace(DAYS[1], f"{DAYS[1]}T16:00-04:00")
-    said = "column 'date': line 2 has the time zone UTC-05:00, line 4 has none; write all dates with one"
+    path = written(tmp_path, mixed)
+    said = "column 'date' are in several time zones: line 2 has UTC-05:00, line 3 has UTC-04:00; pass timezones='utc'"
     with pytest.raises(sb.errors.InvalidInputError, match=says(said)):
-        prices(written(tmp_path, mixed))
-    for day in DAYS[2:]:
-        mixed = mixed.replace(day, f"{day}T20:00-04:00")
-    found = prices(written(tmp_path, mixed))
-    assert [str(date)[:16] for date in found.dates] == ["2020-01-03T20:00", "2020-01-07T00:00", "2020-01-08T00:00"]
+        prices(path)
+    found = prices(path, timezones="utc")
+    assert str(found.dates[0])[:16] == "2020-01-03T20:00"
+    assert str(found.dates[1])[:16] == "2020-01-06T00:00"
     assert [str(day)[:10] for day in found.days] == DAYS[1:]
     assert found.notes == (
-        "dates were converted from UTC-05:00 and UTC-04:00 to UTC; weeks, months and years are local",
+        "converted dates from UTC-05:00, UTC-04:00, no time zone to UTC; weeks, months and years are local",
     )
 
 
@@ -64,7 +64,9 @@ def test_midnights_of_a_time_zone_remain_calendar_dates(tmp_path):
 def test_time_zones_of_objects():
     zones = [ZoneInfo("Europe/Paris"), ZoneInfo("Asia/Tokyo")] * 2
     index = pd.Index([datetime.datetime(2020, 1, 2 + k, 12, tzinfo=z) for k, z in enumerate(zones)], dtype=object)
-    assert str(prices(frame().set_index(index)).dates[0])[:16] == "2020-01-03T03:00"
+    with pytest.raises(sb.errors.InvalidInputError, match=says("row 1 of 4 has Europe/Paris", "Asia/Tokyo")):
+        prices(frame().set_index(index))
+    assert str(prices(frame().set_index(index), timezones="utc").dates[0])[:16] == "2020-01-03T03:00"
 
 
 def test_order():

@@ -17,7 +17,7 @@ def test_columns_are_chosen_in_order():
         prices(frame(), columns=["b"])
     with pytest.raises(sb.errors.InvalidInputError, match=says("distinct", "['A', 'A']")):
         prices(frame(), columns=["A", "A"])
-    with pytest.raises(sb.errors.InvalidInputError, match=says("list of names, got 'A'; pass ['A']")):
+    with pytest.raises(sb.errors.InvalidInputError, match=says("columns must be a list of names, got 'A'")):
         prices(frame(), columns="A")
     with pytest.raises(sb.errors.InvalidInputError, match=says("column 'date' is used for dates")):
         prices(frame(), columns=["date", "A"])

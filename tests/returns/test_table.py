@@ -95,6 +95,7 @@ BAD_TABLES = {
     "missing": ({"A": A}, {"missing": "skip"}, ("missing must be one of 'error', 'drop', 'fill', 'keep', got 'skip'",)),
     "duplicates": ({"A": A}, {"duplicates": "mean"}, ("duplicates must be one of", "'mean'")),
     "unsorted": ({"A": A}, {"unsorted": True}, ("unsorted must be one of 'error', 'sort', got True",)),
+    "timezones": ({"A": A}, {"timezones": "UTC"}, ("timezones must be one of 'error', 'utc', got 'UTC'",)),
     "constant": ({"A": A}, {"constant": None}, ("constant must be one of 'error', 'drop', got None",)),
     "scale of prices": ({"A": A}, {"scale": 0.01}, ("scale=0.01 is for returns",)),
     "scale": ({"A": A}, {"kind": "returns", "scale": 0}, ("scale", "above 0, got 0", "0.01 for per cent")),

@@ -3,11 +3,8 @@
 A difference of two Sharpe ratios is divided by its standard error, and compared with the same statistic of resampled
 blocks of rows, each divided by its own standard error: the studentised bootstrap of Ledoit and Wolf (2008). The largest
 statistic of all pairs, resample by resample, corrects for comparing many pairs, and for looking at the best afterwards
-(Romano and Wolf 2005). The series SR + influence(return) has the Sharpe ratio as its mean, and its
-long-run variance determines the standard error of the estimated Sharpe ratio. The model confidence set and the test for
-superior predictive ability are defined for mean losses; they are applied to the negative of this series.
-
-Works are cited by authors and year; docs/evidence/returns-statistics.md lists them.
+(Romano and Wolf 2005). The model confidence set and the test for superior predictive ability are defined for mean
+losses; they are applied to the negative of the series SR + influence(return), whose mean is the Sharpe ratio.
 """
 
 from __future__ import annotations
@@ -106,16 +103,16 @@ class Comparison(Reported):
                 f"With {self.confidence:.0%} confidence the best column is among {len(self.included)} of "
                 f"{len(self.confidence_set)}: {', '.join(self.included[:SHOWN])}{more} (model confidence set)."
             )
+        else:
+            sentences.append(
+                f"The columns have {counted(self.common, 'row') if self.common else 'no row'} in common: too few for "
+                f"a model confidence set (at least {LEAST_COMMON})."
+            )
         if self.superior:
             than = f"better than {self.against}" if self.against else "above 0"
             sentences.append(
                 f"The hypothesis that no column is {than} has {self._p(self.superior['consistent'])} (test for "
                 "superior predictive ability)."
-            )
-        if not self.confidence_set:
-            sentences.append(
-                f"The columns have {counted(self.common, 'row') if self.common else 'no row'} in common: too few for "
-                f"a model confidence set (at least {LEAST_COMMON})."
             )
         if self.pbo is not None:
             sentences.append(f"The probability of backtest overfitting is {self.pbo:.0%}.")
@@ -253,11 +250,10 @@ def compare(
     inside("confidence", confidence)
     whole("replications", replications, 100)
     whole("seed", seed, 0)
-    x = returns.excess
-    given = block
+    x, chosen = returns.excess, block is None
     block, rows_of_block = blocks_for_differences(x, rate, block)
     # blocks of this length leave autocovariances at as many lags, less one
-    lags = None if given is None and rows_of_block > 1 else rows_of_block - 1
+    lags = None if chosen and rows_of_block > 1 else rows_of_block - 1
     base = None if against is None else names.index(against)
     pairs, chosen_afterwards = listed_pairs(yardstick.of_columns(x), base)
     tests = pairwise_tests(x, pairs, yardstick, rows_of_block, replications, seed, confidence, chosen_afterwards, lags)
@@ -271,8 +267,6 @@ def compare(
         confidence_set = _confidence_set(-parts, names, how)
         if base is not None or not yardstick.costs:  # no cost is below 0
             superior = _superior(-parts, base, how)
-        # no resample as large is not a probability of 0
-        superior = {kind: (p * replications + 1) / (replications + 1) for kind, p in superior.items()}
         pbo = statistics.backtest_overfitting(common, yardstick.value, CSCV_BLOCKS)
     differences.sort(key=lambda d: (d.p_corrected, d.p, -abs(d.difference)))
     rows = int(returns.counts.min())
@@ -280,12 +274,11 @@ def compare(
         f"{rows} rows are too few for the p-values and intervals of differences, which are too small and too narrow; "
         f"trust them from {TRUSTED} rows on"
     )
-    losses = returns.losses(rate) if yardstick.aversion is None else ()
-    remarks = (*losses, *([few] if rows < TRUSTED else []), *returns.remarks)
+    by_ratio = yardstick.aversion is None
+    remarks = (*(returns.losses(rate) if by_ratio else ()), *([few] if rows < TRUSTED else []), *returns.remarks)
     return Comparison(
         tuple(differences), against, confidence_set, superior, pbo, len(common), float(confidence), replications, block,
-        rows_of_block, seed, rate, remarks, "sharpe" if yardstick.aversion is None else "mean-risk", float(aversion),
-        yardstick, returns,
+        rows_of_block, seed, rate, remarks, "sharpe" if by_ratio else "mean-risk", float(aversion), yardstick, returns,
     )  # fmt: skip
 
 
@@ -332,4 +325,5 @@ def _superior(losses: np.ndarray, against: int | None, how: dict[str, Any]) -> d
     others = losses if against is None else np.delete(losses, against, axis=1)
     test = arch_bootstrap().SPA(benchmark, others, **how)
     test.compute()
-    return {str(kind): float(p) for kind, p in test.pvalues.items()}
+    n = how["reps"]  # no resample as large is not a probability of 0
+    return {str(kind): (float(p) * n + 1) / (n + 1) for kind, p in test.pvalues.items()}

@@ -12,9 +12,9 @@ import numpy as np
 
 from .._support.validation import is_number, is_whole
 from ..errors import InvalidInputError, shown, unknown
-from .sources import MISSING_WORDS, Source, objects
+from .sources import MISSING_WORDS, Layout, Source, objects
 
-_UNIT = "datetime64[us]"
+_UNIT, _DAY = "datetime64[us]", "datetime64[D]"
 #: Range of accepted dates: years of at most four digits.
 _FIRST, _LAST = np.datetime64("0001-01-01", "s"), np.datetime64("9999-12-31T23:59:59", "s")
 #: Lines of dates, or of dates and times, without time zones.
@@ -109,12 +109,13 @@ def remedy(column: np.ndarray) -> str | None:
 
 
 def read(
-    name: str, column: np.ndarray, place: Callable[[int], str], form: str | None = None
+    name: str, column: np.ndarray, place: Callable[[int], str], layout: Layout
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Dates (NaT if missing), in UTC if they have a time zone; as clocks show them there; and a note on that zone.
 
     Dates without a time of day (midnight in their own zone) remain those calendar dates.
     """
+    form = layout.date_format
     if form is None and column.dtype.kind == "M":
         seconds = column.astype("datetime64[s]")  # which does not overflow for any unit
         outside = (seconds < _FIRST) | (seconds > _LAST)
@@ -135,18 +136,18 @@ def read(
             raise InvalidInputError(f"column {shown(name)}, {place(row)}: {_no_date(cell, column, form)}")
         dates[row], clocks[row], zone = moment
         zones.setdefault(zone, row)
-    if None in zones and len(zones) > 1:
-        with_zone, without = max(zones.items(), key=lambda item: item[0] is not None), zones[None]
-        raise InvalidInputError(
-            f"column {shown(name)}: {place(with_zone[1])} has the time zone {with_zone[0]}, {place(without)} has none; "
-            "write all dates with one, or all without"
-        )
-    if None in zones or (np.isnat(clocks) | (clocks == clocks.astype("datetime64[D]"))).all():
+    if not zones.keys() - {None} or (None not in zones and (clocks == clocks.astype(_DAY))[~np.isnat(clocks)].all()):
         return clocks, clocks, []
     if [*zones] == ["UTC"]:
         return dates, clocks, []
-    words = " and ".join(str(zone) for zone in zones)
-    return dates, clocks, [f"dates were converted from {words} to UTC; weeks, months and years are local"]
+    words = [zone or "no time zone" for zone in zones]
+    if len(zones) > 1 and layout.timezones == "error":
+        first, other = map(place, [*zones.values()][:2])
+        raise InvalidInputError(
+            f"dates of column {shown(name)} are in several time zones: {first} has {words[0]}, {other} has {words[1]}; "
+            "pass timezones='utc' to convert all to UTC (those without one are taken as UTC)"
+        )
+    return dates, clocks, [f"converted dates from {', '.join(words)} to UTC; weeks, months and years are local"]
 
 
 def _no_date(cell: Any, column: np.ndarray, form: str | None) -> str:

@@ -59,14 +59,13 @@ def counted(number: int, what: str) -> str:
 
 def drafted(
     source: sources.Source,
-    date: str | None,
-    date_format: str | None,
-    columns: Sequence[str] | None,
-    written: notation.Notation,
+    layout: sources.Layout,
+    date: str | None = None,
+    columns: Sequence[str] | None = None,
     hurdle: str | None = None,
 ) -> Draft:
     """The dates and the numbers of a table: of these columns, or of all but the one of the ``hurdle``."""
-    dated = dates_of.column_of(source, date, date_format)
+    dated, written = dates_of.column_of(source, date, layout.date_format), layout.written
     notes = []
     if source.index is not None and source.index != dated:
         notes.append(f"left out the index {shown(source.names[source.index])}, which is not the column of dates")
@@ -83,7 +82,7 @@ def drafted(
     length = len(source.columns[places[0]])
     moments, clocks = None, None
     if dated is not None:
-        moments, clocks, zone = dates_of.read(source.names[dated], source.columns[dated], source.place, date_format)
+        moments, clocks, zone = dates_of.read(source.names[dated], source.columns[dated], source.place, layout)
         notes += zone
     _refuse_times_of_day(source, dated, places, moments)
     draft = Draft(names, np.empty((length, 0)), moments, clocks, np.arange(length), source.place, notes)
@@ -162,7 +161,7 @@ def _refuse_long_form(source: sources.Source, dated: int | None) -> None:
         if 2 * len(set(dates)) > len(dates):
             return  # a row per date, beside some text
         begins = [next(iter(dates_of.some_of(column)), None) for column in source.columns]
-        numeric = [p for p, cell in enumerate(begins) if p != dated and _number(cell, notation.Notation()) is not None]
+        numeric = [p for p, cell in enumerate(begins) if p != dated and _number(cell, notation.PLAIN) is not None]
         others = zip(source.names, source.columns, strict=True) if dated is None else ()
         date = next((f" and date={other!r}" for other, column in others if dates_of.holds_dates(column)), "")
         usual = {word: n for n, word in enumerate(reversed(_NUMBERS), 1)}
@@ -242,7 +241,7 @@ def _refuse_data_as_names(source: sources.Source) -> None:
 
 
 def _is_datum(name: str) -> bool:
-    number = notation.Notation().number(name)
+    number = notation.PLAIN.number(name)
     return dates_of.as_datetime(name) is not None or (number is not None and math.isfinite(number))
 
 

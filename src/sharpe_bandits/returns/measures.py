@@ -3,8 +3,6 @@
 A measure is a function of how often each row counts, (resamples, rows), and of the returns of a column: with every row
 counted once it is the estimate, with the rows of a bootstrap resample it is that resample's. Drawdowns depend on the
 order of rows, which resampled blocks keep only within blocks: their intervals are those of other orders of the blocks.
-
-Works are cited by authors and year; docs/evidence/returns-statistics.md lists them.
 """
 
 from __future__ import annotations

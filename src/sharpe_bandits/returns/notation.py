@@ -37,8 +37,7 @@ class Notation:
 
     @cached_property
     def plain(self) -> bool:
-        """Whether numbers are written as Python writes them."""
-        return self == Notation()
+        return self == PLAIN
 
     @cached_property
     def form(self) -> str:
@@ -63,6 +62,10 @@ class Notation:
         for sign in filter(None, (self.currency, self.thousands, " ", "%")):
             text = text.replace(sign, "")
         return float(text.replace(self.decimal, "."))
+
+
+#: Numbers as Python writes them.
+PLAIN = Notation()
 
 
 def remedy(text: str) -> str | None:

@@ -121,16 +121,6 @@ class Ranking(Reported):
     ratios if it was given. ``pbo`` is the probability of backtest overfitting; None for a single column, or with fewer
     than 32 rows common to all columns. ``sharpe_error`` is the largest Monte Carlo standard error of the intervals'
     ends.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import sharpe_bandits as sb
-    >>> rng = np.random.default_rng(1)
-    >>> returns = {"A": rng.normal(0.001, 0.01, 500), "B": rng.normal(0, 0.01, 500)}
-    >>> ranking = sb.rank(returns, kind="returns", periods_per_year=252, replications=200)
-    >>> [column.name for column in ranking.columns]
-    ['A', 'B']
     """
 
     page_name: ClassVar = "ranking"

@@ -1,12 +1,9 @@
-"""Columns of returns ranked by Sharpe ratio or another criterion, with corrections for selection of the best.
-
-Intervals come from the stationary bootstrap of all columns jointly (:mod:`.resampling`).
-"""
+"""Columns of returns ranked by Sharpe ratio or another criterion, with corrections for selection of the best."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, get_args
 
 import numpy as np
@@ -124,10 +121,7 @@ def rank(
     whole("seed", seed, 0)
     x, q = returns.excess, returns.periods_per_year
     if trials_sd is not None and positive("trials_sd", trials_sd) > LARGEST_SHARPE:
-        raise InvalidInputError(
-            f"trials_sd={trials_sd!r} is too large for a standard deviation of annualised Sharpe ratios, which is "
-            f"usually about 0.5; pass at most {LARGEST_SHARPE}"
-        )
+        raise InvalidInputError(f"trials_sd is usually about 0.5, got {trials_sd!r}; pass at most {LARGEST_SHARPE}")
     trials_variance = None if trials_sd is None else float(trials_sd) ** 2 / q
     selection = statistics.selection(x, trials, trials_variance, rate)
 
@@ -143,15 +137,13 @@ def rank(
             f"by={by!r} rewards risk where every mean is below 0, as for costs; pass by='mean-risk' or by='cvar'"
         )
     block = block_length(x, rate) if block is None else check_block(block, len(x))
-    batches = zip(*_resamples(returns, block, replications, seed, objective, rate), strict=True)
-    means, variances, drawn_value = map(np.concatenate, batches)
+    means, variances, drawn_value = _resamples(returns, block, replications, seed, objective, rate)
     (value,) = _values(objective, np.ones((1, len(x))), x - rate)
     if not np.isfinite(value).all():
         column = returns.names[int((~np.isfinite(value)).argmax())]
         raise InvalidInputError(f"column {column!r} has no loss, so that its {name} is infinite; pass by='sharpe'")
-    sharpe, se_iid, se = (
-        each(f, rate) for f in (statistics.sharpe, statistics.sharpe_se_iid, statistics.sharpe_se_hac)
-    )  # fmt: skip
+    sharpe, se_iid = each(statistics.sharpe, rate), each(statistics.sharpe_se_iid, rate)
+    se = each(statistics.sharpe_se_hac, rate)
     autocorrelation_p = each(statistics.autocorrelation_p)
     autocorrelated = autocorrelation_p <= statistics.TEST_LEVEL
     # blocks are of one length for all columns, too short for some: resamples vary as the robust standard error says
@@ -163,12 +155,12 @@ def rank(
     error = max(_quantile_error(sharpes, end) for end in ends)
     first = np.bincount(values.argmax(axis=1), minlength=x.shape[1])
 
-    by_lo = [statistics.lo_and_influence(column[~np.isnan(column)], q, rate) for column in x.T]
+    series = [column[~np.isnan(column)] for column in x.T]
+    by_lo = [statistics.lo_and_influence(own, q, rate) for own in series]
     lo = np.array([ratio for ratio, _ in by_lo])
     lo_half = normal_half_width(confidence) * np.array([statistics.se_of_mean(parts) for _, parts in by_lo])
     maximum = selection.expected_maximum
-    # the standard errors that the data call for
-    used = np.where(autocorrelated, se, se_iid)
+    used = np.where(autocorrelated, se, se_iid)  # what the data call for
     psr = {"": used, "_iid": se_iid, "_robust": se}
     numbers = {
         "mean": mean, "volatility": np.sqrt(variance), "annual_mean": mean * q,
@@ -176,24 +168,25 @@ def rank(
         "drawdown": statistics.by_column(statistics.drawdown, returns.values), "sharpe": sharpe,
         "sharpe_low": sharpe_low, "sharpe_high": sharpe_high, "se": se, "se_iid": se_iid,
         "annual_sharpe_robust": lo, "annual_sharpe_robust_low": lo - lo_half, "annual_sharpe_robust_high": lo + lo_half,
-        "autocorrelation": each(statistics.autocorrelation),
-        "autocorrelation_p": autocorrelation_p,
+        "autocorrelation": each(statistics.autocorrelation), "autocorrelation_p": autocorrelation_p,
         **{f"psr{kind}": statistics.probabilistic_sharpe(sharpe, error) for kind, error in psr.items()},
         **{f"dsr{kind}": statistics.probabilistic_sharpe(sharpe, error, maximum) for kind, error in psr.items()},
     }  # fmt: skip
-    scaled = [measure.factor * numbers for numbers in (value, low, high)]
-    numbers |= {"value": scaled[0], "value_low": np.minimum(*scaled[1:]), "value_high": np.maximum(*scaled[1:])}
+    value_ends = measure.factor * low, measure.factor * high  # the factor may be negative
+    numbers |= {"value": measure.factor * value, "value_low": np.minimum(*value_ends)}
+    numbers["value_high"] = np.maximum(*value_ends)
     numbers["fdr"] = false_discovery_control(np.clip(1 - numbers["psr_robust"], 0, 1))
     for key in ("sharpe", "sharpe_low", "sharpe_high", "se", "se_iid"):
         numbers[f"annual_{key}"] = statistics.annualised(numbers[key], q)
+    counts = returns.counts
     shares = [wilson(int(count), replications, confidence) for count in first]
     alpha = complement(confidence)
-    anytime = [_anytime_interval(column[~np.isnan(column)], rate, alpha, x.shape[1], q) for column in x.T]
+    anytime = [_anytime_interval(own, rate, alpha, x.shape[1], q) for own in series]
     records = [
         statistics.track_record(ratio, error, rows, confidence) if ratio > 0 else None
-        for ratio, error, rows in zip(sharpe, used, returns.counts, strict=True)
+        for ratio, error, rows in zip(sharpe, used, counts, strict=True)
     ]
-    beside: list[dict[str, Measure]] = [{} for _ in x.T]
+    beside: list[dict[str, Measure]] = [{} for _ in series]
     if true_or_false("full", full):
         rows_of_paths = np.concatenate(list(resampled_paths(len(x), block, replications, seed)))
         counts_of_rows = counts_of(rows_of_paths)
@@ -201,8 +194,6 @@ def rank(
             measures(returns.values[:, k], column - rate, rows_of_paths, counts_of_rows, confidence, q, returns.active)
             for k, column in enumerate(x.T)
         ]
-    order = np.argsort(-value, kind="stable")
-    counts = returns.counts
     columns = tuple(
         Ranked(
             name=returns.names[k], rows=int(counts[k]),
@@ -213,7 +204,7 @@ def rank(
             more_years=None if needed is None else max(needed - int(counts[k]), 0.0) / q,
             best=shares[k].mean, best_low=shares[k].low, best_high=shares[k].high,
         )
-        for k in order
+        for k in np.argsort(-value, kind="stable")
     )  # fmt: skip
     rows = int(counts.min())
     few = f"{rows} returns are too few for intervals and confidences: trust them from {LEAST_FOR_BLOCKS} rows on"
@@ -256,21 +247,22 @@ def _values(objective: Objective, counts: np.ndarray, x: np.ndarray) -> np.ndarr
 
 
 def _resamples(
-    returns: Returns, block: float, replications: int, seed: int, objective: Objective, rate: float = 0.0
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Means, variances and values of every column in resamples (rows), in batches of resamples."""
-    x = returns.excess
-    for paths in resampled_paths(len(x), block, replications, seed):
+    returns: Returns, block: float, replications: int, seed: int, objective: Objective, rate: float
+) -> list[np.ndarray]:
+    """Means, variances and values of every column in resamples (rows)."""
+    x, batches = returns.excess, []
+    for paths in resampled_paths(len(x), block, replications, seed):  # in batches, to limit memory
         counts = counts_of(paths)
         means, variances = resampled_moments(x, counts)
-        flat = variances <= _FLAT * np.nanvar(x, axis=0)
+        flat = (variances <= _FLAT * np.nanvar(x, axis=0)).any(axis=0)
         if flat.any():
-            column = int(flat.any(axis=0).argmax())
             raise InvalidInputError(
-                f"column {returns.names[column]!r} varies so rarely that a resample of it does not vary; leave it out "
-                "with columns=, or give more rows"
+                f"column {returns.names[int(flat.argmax())]!r} varies so rarely that a resample of it does not vary; "
+                "leave it out with columns=, or give more rows"
             )
         if objective.has_feature:
-            yield means, variances, _values(objective, counts, x - rate)
+            values = _values(objective, counts, x - rate)
         else:
-            yield means, variances, objective.value(Statistics(mean=means - rate, variance=variances))
+            values = objective.value(Statistics(mean=means - rate, variance=variances))
+        batches.append((means, variances, values))
+    return [np.concatenate(parts) for parts in zip(*batches, strict=True)]

@@ -1,12 +1,10 @@
 """Policies played through a table of returns in time order, beside benchmarks that need no policy.
 
-In every row a policy holds one column, or several in equal parts, and earns the return. Holding a column is assumed not
-to affect its returns. The policy decides in every row, or once per period; a round of the policy is one such period,
-and it learns from the return over it.
+In every row a policy holds one column, or several in equal parts, and earns the return, which its holding is assumed
+not to affect. It decides in every row, or once per period: a round of the policy is one such period.
 
 Policies try the columns in order, and their results depend on that order. So every policy is played many times, each
-time with the columns in another random order and, if requested, from another first row or on resampled blocks of rows.
-The variation over these runs is reported with every number.
+time with the columns in another random order, and the variation over these runs is reported with every number.
 """
 
 from __future__ import annotations
@@ -95,19 +93,19 @@ class Replay(Reported):
 
     @property
     def conclusion(self) -> str:
-        equal, what, costs = self[EQUAL], self.yardstick.name, self.yardstick.costs
+        equal, costs = self[EQUAL], self.yardstick.costs
         better = -1 if costs else 1
         best = max(self.policies, key=lambda p: better * p.annual_sharpe)
-        of_best = f"{best.annual_sharpe:z.2f} ± {best.annual_se:.2f}"
-        of_equal = f"{equal.annual_sharpe:z.2f} ± {equal.annual_se:.2f}"
+        of_best, of_equal = (f"{p.annual_sharpe:z.2f} ± {p.annual_se:.2f}" for p in (best, equal))
         if costs:
             text = (
                 f"The best policy is {best.name}: it paid {best.annual_mean:.2f} bp on average with a standard "
                 f"deviation of {best.annual_volatility:.2f}, equal weight {equal.annual_mean:.2f} bp with "
-                f"{equal.annual_volatility:.2f}. Judged by {what}: {of_best} against {of_equal} with equal weight, "
-                "which splits every trade among all columns. "
+                f"{equal.annual_volatility:.2f}. Judged by {self.yardstick.name}: {of_best} against {of_equal} with "
+                "equal weight, which splits every trade among all columns. "
             )
         else:
+            what = self.yardstick.name
             text = f"Equal weight had an {what} of {of_equal}. The best policy is {best.name} with {of_best}. "
             if self.returns.losses(self.risk_free_per_period):
                 return (
@@ -115,21 +113,19 @@ class Replay(Reported):
                     "reward volatility."
                 )
         words = []
-        for sign, word in ((1, "better than"), (-1, "worse than")):
-            clear = [p.name for p in self.policies if sign * better * p.annual_difference > 2 * _total_se(p)]
+        for sign, word in ((better, "better"), (-better, "worse")):
+            clear = [p.name for p in self.policies if sign * p.annual_difference > 2 * _total_se(p)]
             if clear:
-                words.append(f"{word} equal weight by more than two standard errors: {', '.join(clear)}")
+                words.append(f"{word} than equal weight by more than two standard errors: {', '.join(clear)}")
         text += f"Clearly {'; clearly '.join(words)}." if words else "No policy is two standard errors away from it."
         low, middle, high = np.quantile(self.annual_sharpes, [0, 0.5, 1])
         wide = max(self.policies, key=lambda p: p.sd_over_runs["annual_sharpe"])
         least, most = wide.band["annual_sharpe"]
-        text += (
-            f" Results vary from run to run: nine in ten runs of {wide.name} are between {least:z.2f} and {most:z.2f}."
-        )
         places = "one column" if self.top == 1 else f"{self.top} columns"
         return (
-            f"{text} A policy holds {places} at a time, equal weight holds all of them; the individual columns had "
-            f"values from {low:z.2f} to {high:z.2f} (median {middle:z.2f})."
+            f"{text} Results vary from run to run: nine in ten runs of {wide.name} are between {least:z.2f} and "
+            f"{most:z.2f}. A policy holds {places} at a time, equal weight holds all of them; the individual columns "
+            f"had values from {low:z.2f} to {high:z.2f} (median {middle:z.2f})."
         )
 
     @property
@@ -164,36 +160,29 @@ class Replay(Reported):
             "starts": f"on {self.length:,} consecutive rows from a random start",
             "blocks": f"on {self.length:,} rows resampled in blocks of {self.block or 1:.3g} on average",
         }
-        facts = {
-            "annualised": annualised,
-            **of.hurdle_in_words(self.annual_risk_free, self.risk_free_per_period),
-            "benchmark": active * self.yardstick.active,
-            "seen": f"{seen} ({self.feedback} feedback)",
-            "decisions": self._decisions(),
-            "cost": self._cost(),
-            "L": f"{self.L:.4g} (variance per {'period' if self.every == 1 else 'round'}), unless a policy has its own",
-            "runs": f"{self.runs} of each policy {played[self.paths]}, the columns in a random order; seed {self.seed}",
-        }
-        return of.facts(facts, f"; {len(self.names)} columns")
-
-    def _cost(self) -> str:
-        costs = self.cost.values() if isinstance(self.cost, dict) else [self.cost]
-        shown = f"{self.cost:.4g}" if isinstance(self.cost, float) else f"{min(costs):.4g} to {max(costs):.4g}"
-        return (
-            f"{shown} of wealth per switch{', by column' * isinstance(self.cost, dict)}; the first purchase is free"
-            f"{'; policies allow for it' * self.cost_aware}"
-        )
-
-    def _decisions(self) -> str:
         every = f"every {self.every}" if isinstance(self.every, str) else f"every {self.every} rows"
-        parts = {
+        decisions = {
             "in every row" if self.every == 1 else f"{every}; a round of a policy is one such period": True,
             f", {self.top} columns at a time in equal parts" if self.top > 1 else ", one column at a time": True,
             f", each for at least {self.hold} decisions": self.hold > 1,
             f"; decided {counted(self.lag, 'row')} before the trade or earlier": self.lag,
             f"; the first {self.warm_up:,} rows are observed, not played": self.warm_up,
         }
-        return "".join(words for words, holds in parts.items() if holds)
+        by_column = isinstance(self.cost, dict)
+        costs = [*self.cost.values()] if isinstance(self.cost, dict) else [self.cost]
+        cost = f"{min(costs):.4g} to {max(costs):.4g}" if by_column else f"{costs[0]:.4g}"
+        facts = {
+            "annualised": annualised,
+            **of.hurdle_in_words(self.annual_risk_free, self.risk_free_per_period),
+            "benchmark": active * self.yardstick.active,
+            "seen": f"{seen} ({self.feedback} feedback)",
+            "decisions": "".join(words for words, holds in decisions.items() if holds),
+            "cost": f"{cost} of wealth per switch{', by column' * by_column}; the first purchase is free"
+            f"{'; policies allow for it' * self.cost_aware}",
+            "L": f"{self.L:.4g} (variance per {'period' if self.every == 1 else 'round'}), unless a policy has its own",
+            "runs": f"{self.runs} of each policy {played[self.paths]}, the columns in a random order; seed {self.seed}",
+        }
+        return of.facts(facts, f"; {len(self.names)} columns")
 
     def log(self, name: str) -> Table:
         """What a player held and earned in every row, in its run with the median total return.

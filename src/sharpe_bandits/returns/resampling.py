@@ -2,10 +2,8 @@
 
 Blocks of rows, of random length, are drawn from all columns jointly, which preserves dependence over time and between
 columns. Their mean length is optimal for the influence function of the Sharpe ratio (Politis and White 2004; Patton,
-Politis and White 2009): the median over columns,
-since the maximum over many is that of the noisiest. Needs arch (the extra ``data``).
-
-Works are cited by authors and year; docs/evidence/returns-statistics.md lists them.
+Politis and White 2009): the median over columns, since the maximum over many is that of the noisiest. Needs arch (the
+extra ``data``).
 """
 
 from __future__ import annotations

@@ -14,12 +14,15 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ..errors import InvalidInputError, SharpeBanditsError, listed, require, shown, unknown
+from .notation import PLAIN, Notation
 
+#: How dates in several time zones are handled.
+TimeZones = Literal["error", "utc"]
 #: Text that stands for a missing value in a CSV file.
 MISSING_WORDS = {
     "", "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "-NaN", "-nan", "NULL", "Null", "null", "None", "none", "<NA>",
@@ -36,13 +39,16 @@ _SPREADSHEET = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 @dataclass(frozen=True)
 class Layout:
-    """How a table is laid out, as far as that cannot be inferred: options of :func:`read_returns`."""
+    """How a table is laid out and written, as far as that cannot be inferred: options of :func:`read_returns`."""
 
     separator: str = ","
     encoding: str = "utf-8"
     skip_rows: int = 0
     sheet: str | None = None
     field: str | None = None
+    date_format: str | None = None
+    timezones: TimeZones = "error"
+    written: Notation = PLAIN
 
 
 @dataclass(frozen=True)

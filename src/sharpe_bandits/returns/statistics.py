@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.validation import finite, inside, not_negative, positive, whole
+from .._support.validation import finite, positive, whole
 from ..errors import InvalidInputError
 
 #: Annual risk-free rates above this, or below its negative, are rejected as mistakes.
@@ -33,22 +33,22 @@ TESTED_LAGS, TEST_LEVEL = 12, 0.05
 
 def sharpe(x: Any, risk_free_per_period: float = 0.0) -> Any:
     """Mean return above the risk-free rate, in units of the standard deviation."""
-    x = _series(x)
-    return _out((x.mean(axis=0) - finite("risk_free_per_period", risk_free_per_period)) / x.std(axis=0, ddof=1))
+    x = np.asarray(x, float)
+    return (x.mean(axis=0) - risk_free_per_period) / x.std(axis=0, ddof=1)
 
 
 def influence(x: Any, risk_free_per_period: float = 0.0) -> np.ndarray:
     """Contribution of each return to the Sharpe ratio, to first order: z − SR (z² − 1)/2 for standardised returns z."""
-    x = _series(x)
+    x = np.asarray(x, float)
     z = (x - x.mean(axis=0)) / x.std(axis=0)
     return np.asarray(z - sharpe(x, risk_free_per_period) * (z**2 - 1) / 2)
 
 
 def sharpe_se_iid(x: Any, risk_free_per_period: float = 0.0) -> Any:
     """Standard error of the Sharpe ratio of independent returns of any distribution (Mertens 2002; Opdyke 2007)."""
-    x = _series(x)
+    x = np.asarray(x, float)
     z = (x - x.mean(axis=0)) / x.std(axis=0)
-    return _out(se_from_moments(sharpe(x, risk_free_per_period), len(x), (z**3).mean(axis=0), (z**4).mean(axis=0)))
+    return se_from_moments(sharpe(x, risk_free_per_period), len(x), (z**3).mean(axis=0), (z**4).mean(axis=0))
 
 
 def se_from_moments(sharpe: Any, rows: int, skewness: Any = 0.0, kurtosis: Any = 3.0) -> Any:
@@ -72,15 +72,13 @@ def sharpe_se_hac(x: Any, risk_free_per_period: float = 0.0, lags: int | None = 
 
 def se_of_mean(x: Any, lags: int | None = None) -> float:
     """Standard error of the mean of a serially dependent series, as in :func:`sharpe_se_hac`."""
-    x = _series(x)
     # The variance may be slightly negative by rounding if the series hardly varies.
-    return math.sqrt(max(_long_run_variance(x, lags), 0.0) / (len(x) - 1))
+    return math.sqrt(max(_long_run_variance(np.asarray(x, float), lags), 0.0) / (len(x) - 1))
 
 
 def rolling_sharpe(x: Any, window: int) -> np.ndarray:
     """Sharpe ratio of the last ``window`` rows, from the first row that has this many; NaN where they do not vary."""
-    x = _series(x)
-    parts = np.lib.stride_tricks.sliding_window_view(x, whole("window", window, 2, len(x)), axis=0)
+    parts = np.lib.stride_tricks.sliding_window_view(np.asarray(x, float), window, axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation = parts.std(axis=-1, ddof=1)
         return np.where(deviation > 1e-14, parts.mean(axis=-1) / deviation, np.nan)
@@ -92,13 +90,9 @@ def annualised(sharpe: Any, periods_per_year: float, autocorrelations: Sequence[
     Given the autocorrelations of returns at lags 1, 2, ..., the factor is q / sqrt(q + 2 Σ (q − k) ρ_k) for q periods
     per year (Lo 2002).
     """
-    q = positive("periods_per_year", periods_per_year)
-    rho = np.asarray(autocorrelations, float)
+    q, rho = periods_per_year, np.asarray(autocorrelations, float)
     lags = np.arange(1, len(rho) + 1)
-    scale = q + 2 * float(((q - lags) * rho)[lags < q].sum())
-    if scale <= 0:
-        raise InvalidInputError(f"no returns can have these autocorrelations: {list(autocorrelations)!r}")
-    return sharpe * (q / math.sqrt(scale))
+    return sharpe * (q / math.sqrt(q + 2 * float(((q - lags) * rho)[lags < q].sum())))
 
 
 def lo_and_influence(
@@ -128,13 +122,12 @@ def lo_and_influence(
     return own * factor / raised, factor * influence(x, risk_free_per_period) + own * on_factor
 
 
-def autocorrelation(x: Any) -> Any:
-    x = _series(x)
+def autocorrelation(x: np.ndarray) -> Any:
     z = x - x.mean(axis=0)
-    return _out((z[1:] * z[:-1]).sum(axis=0) / (z**2).sum(axis=0))
+    return (z[1:] * z[:-1]).sum(axis=0) / (z**2).sum(axis=0)
 
 
-def autocorrelation_p(x: Any) -> Any:
+def autocorrelation_p(x: np.ndarray) -> Any:
     """p-value of the hypothesis that returns are not autocorrelated.
 
     The automatic portmanteau test of Escanciano and Lobato (2009): squared autocorrelations are summed up to a lag that
@@ -142,7 +135,6 @@ def autocorrelation_p(x: Any) -> Any:
     """
     from scipy.special import chdtrc
 
-    x = _series(x)
     n = len(x)
     z = x - x.mean(axis=0)
     squares = np.array([
@@ -155,12 +147,11 @@ def autocorrelation_p(x: Any) -> Any:
     strict = np.sqrt(n * squares.max(axis=0)) <= math.sqrt(2.4 * math.log(n))
     lags = np.arange(1, len(squares) + 1).reshape(-1, *[1] * (x.ndim - 1))
     best = np.argmax(sums - lags * np.where(strict, math.log(n), 2.0), axis=0)
-    return _out(chdtrc(1, np.take_along_axis(sums, best[None], axis=0)[0]))
+    return chdtrc(1, np.take_along_axis(sums, best[None], axis=0)[0])
 
 
-def correlations(x: Any) -> np.ndarray:
+def correlations(x: np.ndarray) -> np.ndarray:
     """Correlation of every two columns over the rows that both have; NaN if these are fewer than 3."""
-    x = _series(x)
     if not np.isnan(x).any():
         return np.corrcoef(x, rowvar=False).reshape(x.shape[1], -1)
     import pandas as pd
@@ -169,7 +160,9 @@ def correlations(x: Any) -> np.ndarray:
 
 
 def backtest_overfitting(
-    x: Any, value: Callable[[Any, Any], Any] = lambda mean, variance: mean / np.sqrt(variance), blocks: int = 16
+    x: np.ndarray,
+    value: Callable[[Any, Any], Any] = lambda mean, variance: mean / np.sqrt(variance),
+    blocks: int = 16,
 ) -> float:
     """Probability of backtest overfitting (Bailey et al. 2017), by combinatorially symmetric cross-validation (CSCV).
 
@@ -177,12 +170,6 @@ def backtest_overfitting(
     of mean and variance in that half, the Sharpe ratio by default, is below the median of all columns in the other
     half; at the median it counts half.
     """
-    x = _series(x)
-    if x.ndim != 2 or x.shape[1] < 2 or len(x) < 2 * blocks or blocks % 2:
-        raise InvalidInputError(
-            f"at least two columns and an even number of blocks of two rows or more are needed, got shape {x.shape} "
-            f"and {blocks} blocks"
-        )
     parts = np.array_split(x - x.mean(axis=0), blocks)
     sizes, sums = np.array([len(p) for p in parts]), np.array([p.sum(axis=0) for p in parts])
     squares = np.array([(p**2).sum(axis=0) for p in parts])
@@ -223,7 +210,7 @@ def risk_free_rate(annual_risk_free: float, periods_per_year: float) -> float:
 
 def wealth(x: Any) -> np.ndarray:
     """Growth of 1 after each row, returns reinvested."""
-    return np.cumprod(1 + _series(x, least=1), axis=0)
+    return np.cumprod(1 + np.asarray(x, float), axis=0)
 
 
 def drawdowns(x: Any) -> np.ndarray:
@@ -234,7 +221,7 @@ def drawdowns(x: Any) -> np.ndarray:
 
 def drawdown(x: Any) -> Any:
     """Largest loss from a peak of compounded wealth, the beginning included: 0.25 if a quarter was lost."""
-    return _out(drawdowns(x).max(axis=0))
+    return drawdowns(x).max(axis=0)
 
 
 def trades(weights: Any, x: Any) -> np.ndarray:
@@ -242,7 +229,7 @@ def trades(weights: Any, x: Any) -> np.ndarray:
 
     Holdings drift with their returns in between. The initial purchase before the first row is not counted.
     """
-    weights, x = _series(weights, least=1), _series(x, least=1)
+    weights, x = np.asarray(weights, float), np.asarray(x, float)
     grown = weights[:-1] * (1 + x[:-1])
     total = grown.sum(axis=1, keepdims=True)
     held = np.divide(grown, total, out=weights[1:].copy(), where=total > 0)  # if all is lost there is nothing to trade
@@ -254,7 +241,7 @@ def probabilistic_sharpe(sharpe: Any, se: Any, benchmark: float = 0.0) -> Any:
     2012)."""
     from scipy.special import ndtr
 
-    return _out(ndtr((np.asarray(sharpe, float) - benchmark) / se))
+    return ndtr((np.asarray(sharpe, float) - benchmark) / se)
 
 
 def track_record(sharpe: float, se: float, rows: int, confidence: float = 0.95) -> float:
@@ -265,13 +252,12 @@ def track_record(sharpe: float, se: float, rows: int, confidence: float = 0.95) 
     """
     from scipy.special import ndtri
 
-    return float(1 + (rows - 1) * (se * ndtri(inside("confidence", confidence)) / positive("sharpe", sharpe)) ** 2)
+    return float(1 + (rows - 1) * (se * ndtri(confidence) / sharpe) ** 2)
 
 
 def expected_maximum(trials: int, variance: float) -> float:
     """Expected maximum of Sharpe ratios with this variance, without skill (Bailey and López de Prado 2014)."""
-    not_negative("variance", variance)
-    return math.sqrt(variance) * _maximum(trials) if whole("trials", trials, 1) > 1 else 0.0
+    return math.sqrt(variance) * _maximum(trials) if trials > 1 else 0.0
 
 
 @dataclass(frozen=True)
@@ -297,7 +283,7 @@ class Selection:
 
 
 def selection(
-    x: Any, trials: int | None = None, variance: float | None = None, risk_free_per_period: float = 0.0
+    x: np.ndarray, trials: int | None = None, variance: float | None = None, risk_free_per_period: float = 0.0
 ) -> Selection:
     """Estimate how much the Sharpe ratios of trials without skill vary, from the columns that remain of them.
 
@@ -309,7 +295,6 @@ def selection(
     variables is √(1 − ρ) times that of independent ones (Owen and Steck 1962). The effective number of trials is the
     number of independent ones with the same expected maximum. The number of trials is that of columns by default.
     """
-    x = _series(x)
     x = x.reshape(len(x), -1)
     counts = (~np.isnan(x)).sum(axis=0)
     columns = x.shape[1]
@@ -323,7 +308,7 @@ def selection(
         correlation = float(np.clip(pairs / (trials * (trials - 1)), 0.0, 1.0))
     inflation = by_column(lambda own: _one_by_one(lambda c: _long_run_variance(c) / c.var(), own), x)
     sampling = float((1 - correlation) * max(inflation.mean(), 1.0) * (1 / (counts - 1)).mean())
-    largest = max(given, sampling) if variance is None else not_negative("variance", variance)
+    largest = max(given, sampling) if variance is None else variance
     return Selection(trials, _effective(trials, correlation), correlation, largest, given, sampling)
 
 
@@ -354,18 +339,7 @@ def by_column(estimate: Callable[[np.ndarray], Any], x: np.ndarray) -> np.ndarra
 
 def _one_by_one(estimate: Callable[[np.ndarray], float], x: np.ndarray) -> Any:
     """An estimate of a series, or one for every column."""
-    return _out(np.array([estimate(column) for column in x.reshape(len(x), -1).T]).reshape(x.shape[1:]))
-
-
-def _series(x: Any, least: int = 2) -> np.ndarray:
-    values = np.asarray(x, float)
-    if values.ndim not in (1, 2) or len(values) < least:
-        raise InvalidInputError(f"returns must have at least {least} rows, got an array of shape {values.shape}")
-    return values
-
-
-def _out(value: Any) -> Any:
-    return float(value) if np.ndim(value) == 0 else value
+    return np.array([estimate(column) for column in x.reshape(len(x), -1).T]).reshape(x.shape[1:])[()]
 
 
 def _long_run_variance(x: np.ndarray, lags: int | None = None) -> float:

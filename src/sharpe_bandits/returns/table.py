@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from .._support.validation import check_keywords, one_of, positive, whole
+from .._support.validation import check_keywords, list_of, one_of, positive, whole
 from ..errors import InvalidInputError, listed, shown, unknown
 from ..policies.base import Direction
-from . import cleaning, notation, plausibility, sources
+from . import cleaning, plausibility, sources
 from . import dates as dates_of
 from .cleaning import Constant, Duplicates, Kind, Missing, Unsorted
 from .draft import Draft, counted, drafted
+from .notation import Notation
+from .sources import Layout, TimeZones
 from .statistics import LARGEST_RATE, per_period, risk_free_rate
 
 #: Why functions for returns take no ``risk_free``: policies and objectives have one, per round.
@@ -29,7 +31,7 @@ class Hurdle:
     """Series, a value per row, that is subtracted from returns before they are evaluated."""
 
     name: str
-    kind: Literal["risk-free rate", "benchmark"]
+    kind: str  # "risk-free rate" or "benchmark"
     values: np.ndarray
 
     @property
@@ -48,22 +50,15 @@ class Returns:
     names : tuple[str, ...]
         one per column
     values : numpy.ndarray
-        (rows, columns) simple returns per period: 0.01 is one per cent; NaN where a column has none, which needs
-        ``missing="keep"``
+        (rows, columns) simple returns per period: 0.01 is one per cent; NaN where a column has none
     dates : numpy.ndarray | None
-        one per row, in UTC if they had a time zone and a time of day; None if the table has none
-    periods_per_year : float
-        rows per year, used to annualise
-    kind : Kind
-        what the source held, "prices", "returns" or "log-returns"
-    notes : tuple[str, ...], optional
-        what was dropped, filled or sorted while reading, in words
-    remarks : tuple[str, ...], optional
-        possible mistakes in the table, each with its remedy; shown above every result
+        one per row, in UTC if they had a time zone and a time of day
+    periods_per_year, kind, direction : float and Kind and Direction
+        as given to :func:`read_returns`; for ``direction="min"`` values are minus the costs
+    notes, remarks : tuple[str, ...], optional
+        what was dropped, filled or sorted while reading; and possible mistakes in the table, each with its remedy
     hurdle : Hurdle | None, optional
         series that is subtracted from returns before they are evaluated, if any
-    direction : Direction, optional
-        "min" if the source held costs: values are minus the costs
     days : numpy.ndarray | None, optional
         dates in their own time zone, whose weeks and months count
 
@@ -184,6 +179,7 @@ def read_returns(
     missing: Missing = "error",
     duplicates: Duplicates = "error",
     unsorted: Unsorted = "error",
+    timezones: TimeZones = "error",
     constant: Constant = "error",
     separator: str = ",",
     encoding: str = "utf-8",
@@ -213,8 +209,8 @@ def read_returns(
     periods_per_year : float
         rows per year: 252 for trading days, 12 for months
     date : str | Sequence[str] | None, optional
-        the column of dates, or two columns of dates and times of day; by default a frame's index or a first column
-        that holds dates
+        the column of dates, or those of dates and times of day, or of year, month and day; by default a frame's index
+        or a first column that holds dates
     columns : Sequence[str] | None, optional
         read only these columns, in this order
     names : Sequence[str] | None, optional
@@ -223,22 +219,20 @@ def read_returns(
         factor that returns are multiplied by: 0.01 for per cent, with or without a per cent sign. By default returns
         above 100% are rejected, since they may be in per cent; ``scale=1`` accepts them
     capital : float | None, optional
-        capital that profits and losses are divided by, in the same currency; needed for ``kind="pnl"``
+        capital that profits and losses are divided by, in the same currency
     missing : Missing, optional
         "error"; "drop" rows with missing values; "fill" them with the last known price, or a return of 0; "keep" them,
         so that every column has its own history (the return after a gap in prices spans the gap)
-    duplicates : Duplicates, optional
-        rows with the same date: "error", or keep the "first" or the "last"
-    unsorted : Unsorted, optional
-        "error", or "sort" by date
+    duplicates, unsorted : Duplicates and Unsorted
+        "error"; or keep the "first" or the "last" of the rows with the same date; or "sort" rows by date
+    timezones : TimeZones, optional
+        dates in several time zones, or some without one: "error", or convert all to "utc" (those without one are
+        assumed to be in UTC already)
     constant : Constant, optional
         columns that do not vary, and have no Sharpe ratio: "error" or "drop"
-    separator, encoding : str, optional
-        field separator and encoding of a CSV file
-    skip_rows : int, optional
-        lines of a file, or rows of a sheet, before the header
-    sheet : str | None, optional
-        name of the sheet, if a spreadsheet has several
+    separator, encoding, skip_rows, sheet : str and int
+        field separator and encoding of a CSV file, lines or rows before the header, and name of the sheet of a
+        spreadsheet that has several
     field : str | None, optional
         which number of each asset, such as "Close", if columns have two levels or lines of names (yfinance)
     pivot : Sequence[str] | None, optional
@@ -249,15 +243,12 @@ def read_returns(
         since 1970
     decimal, thousands, currency : str, optional
         decimal separator, thousands separator and currency symbol of numbers in text
-    risk_free_series : Any, optional
-        risk-free rates by row: the name of a column, or another table with a column of dates and one of rates (a file
-        of the same type is read with the same options, any other table without them). The rate of the same row is
-        subtracted from returns
-    risk_free_quote : Quote, optional
-        how these are quoted, "per-period", "annual", or either in per cent: "per-period-percent", "annual-percent"
+    risk_free_series, risk_free_quote : Any and Quote
+        risk-free rates by row, which are subtracted from returns: the name of a column, or another table with a column
+        of dates and one of rates (a file of the same type is read with the same options, any other table without
+        them); and how they are quoted
     benchmark : Any, optional
-        instead, a benchmark of the same ``kind``: the name of a column, or another table. Its return in the same
-        row is subtracted from returns
+        instead, a benchmark of the same ``kind``, whose return is subtracted
     direction : Direction, optional
         "min" if the numbers are costs (``kind="returns"`` or "pnl"): a return is then minus the cost. ``scale=1e-4``
         if they are in basis points
@@ -270,8 +261,8 @@ def read_returns(
     """
     for name, value, choices in (
         ("kind", kind, Kind), ("direction", direction, Direction), ("missing", missing, Missing),
-        ("duplicates", duplicates, Duplicates), ("unsorted", unsorted, Unsorted), ("constant", constant, Constant),
-        ("risk_free_quote", risk_free_quote, Quote),
+        ("duplicates", duplicates, Duplicates), ("unsorted", unsorted, Unsorted), ("timezones", timezones, TimeZones),
+        ("constant", constant, Constant), ("risk_free_quote", risk_free_quote, Quote),
     ):  # fmt: skip
         one_of(name, value, get_args(choices))
     periods_per_year = positive("periods_per_year", periods_per_year, "252 for trading days, 12 for months")
@@ -288,14 +279,13 @@ def read_returns(
         capital = positive("capital", capital, "pass capital=, the money that profits and losses were made with")
     elif capital is not None:
         raise InvalidInputError(f"capital={capital!r} is for kind='pnl', profits and losses in money; leave it out")
-    if columns is not None and (isinstance(columns, str) or not isinstance(columns, Iterable)):
-        raise InvalidInputError(f"columns must be a list of names, got {shown(columns)}; pass [{shown(columns)}]")
+    chosen = None if columns is None else list_of("columns", columns, "a list of names")
     if risk_free_series is not None and benchmark is not None:
         raise InvalidInputError("give risk_free_series= or benchmark=, not both")
-    dates_of.check_form(date_format)
-    style = notation.Notation(decimal, thousands, currency, scale == 0.01)
-    layout = sources.Layout(separator, encoding, whole("skip_rows", skip_rows, 0), sheet, field)
-
+    layout = Layout(
+        separator, encoding, whole("skip_rows", skip_rows, 0), sheet, field, dates_of.check_form(date_format),
+        timezones, Notation(decimal, thousands, currency, scale == 0.01),
+    )  # fmt: skip
     table = sources.find(source, names, layout)
     if isinstance(date, (list, tuple)):
         table = dates_of.joined(table, date) if len(date) != 1 else table
@@ -310,7 +300,7 @@ def read_returns(
     hurdle_column = against if isinstance(against, str) and against in table.names else None
     if isinstance(against, str) and hurdle_column is None and not Path(against).exists():
         raise unknown("column or file", against, table.names)
-    draft = drafted(table, dated, date_format, None if columns is None else list(columns), style, hurdle_column)
+    draft = drafted(table, layout, dated, chosen, hurdle_column)
     plausibility.refuse(table, draft, kind, columns is not None)
     cleaning.settle_dates(draft, missing, unsorted, duplicates)
     cleaning.close_gaps(draft, missing, kind)
@@ -326,12 +316,11 @@ def read_returns(
     hurdle = None
     if against is not None:
         if hurdle_column:
-            series = drafted(table, dated, date_format, [hurdle_column], style)
-        elif _of_same_type(source, against):
-            other = sources.find(against, None, layout)
-            series = drafted(other, dated if dated in other.names else None, date_format, None, style)
+            series = drafted(table, layout, dated, [hurdle_column])
         else:
-            series = drafted(sources.find(against, None, sources.Layout()), None, None, None, notation.Notation())
+            layout = layout if _of_same_type(source, against) else Layout()
+            other = sources.find(against, None, layout)
+            series = drafted(other, layout, dated if dated in other.names else None)
         cleaning.settle_dates(series, "drop", "sort", duplicates)
         if len(series.names) != 1:
             raise InvalidInputError(
@@ -363,12 +352,6 @@ def table_of(source: Any, reading: dict[str, Any]) -> Returns:
         if reading:
             raise InvalidInputError(f"these returns have been read already; pass {', '.join(reading)} to read_returns")
         return source
-    lacking = [name for name in ("kind", "periods_per_year") if name not in reading]
-    if lacking:
-        raise InvalidInputError(
-            f"pass {' and '.join(lacking)} with the table, as in rank(frame, kind='returns', periods_per_year=252), or "
-            f"returns from read_returns; got {type(source).__name__}"
-        )
     return read_returns(source, **reading)
 
 
@@ -388,7 +371,7 @@ def _rates(series: Draft, quote: Quote, periods_per_year: float) -> np.ndarray:
 
 def _hurdle(draft: Draft, series: Draft, benchmark: bool, same_table: bool, missing: Missing) -> Hurdle:
     """The series matched to the rows of the returns: by date, or by row in the same table."""
-    what: Literal["risk-free rate", "benchmark"] = "benchmark" if benchmark else "risk-free rate"
+    what = "benchmark" if benchmark else "risk-free rate"
     if draft.dates is not None and series.dates is not None:
         keys, rows = series.dates.astype("datetime64[us]"), draft.dates.astype("datetime64[us]")
     elif same_table:

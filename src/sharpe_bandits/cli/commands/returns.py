@@ -27,6 +27,7 @@ _DOUBTS = {
     "every column has its own history",
     "--duplicates": "several rows with the same date",
     "--unsorted": "dates that are not in order",
+    "--timezones": "dates in several time zones",
     "--constant": "columns that do not vary",
 }
 _FORMAT = {
