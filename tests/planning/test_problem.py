@@ -205,7 +205,7 @@ def test_a_column_that_does_not_vary_is_named():
 
 
 def test_a_problem_needs_returns():
-    with pytest.raises(sb.errors.InvalidInputError, match="must come from read_returns, got DataFrame"):
+    with pytest.raises(sb.errors.InvalidInputError, match="read_returns needs kind and periods_per_year"):
         sb.BestArmProblem.from_returns(pd.DataFrame(PRICES))
 
 

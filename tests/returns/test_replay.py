@@ -250,7 +250,7 @@ def test_what_cannot_be_replayed(daily, policies, options, words):
 
 
 def test_what_is_no_table_or_too_small_a_one(daily):
-    with pytest.raises(sb.errors.InvalidInputError, match="must come from read_returns, got ndarray"):
+    with pytest.raises(sb.errors.InvalidInputError, match="read_returns needs kind and periods_per_year"):
         sb.replay(daily.values)
     with pytest.raises(sb.errors.InvalidInputError, match="at least two columns, but there is only 'A'"):
         sb.replay(table(A))

@@ -84,7 +84,7 @@ BAD_TABLES = {
     "number": ({"A": 7}, {}, ("column 'A' must be a list or an array", "7")),
     "no names": (np.ones((3, 2)), {}, ("array with 2 columns needs as many names=, got None",)),
     "one axis": (np.ones(3), {"names": ["A"]}, ("rows and columns, got shape (3,)",)),
-    "ragged": ([[1, 2], [3]], {"names": ["A", "B"]}, ("rows of an array must have the same length",)),
+    "ragged": ([[1, 2], [3]], {"names": ["A", "B"]}, ("the table cannot be read (ValueError", "inhomogeneous")),
     "names of a table": ({"A": A}, {"names": ["B"]}, ("names= is for arrays",)),
     "nothing": (None, {}, ("a CSV, Parquet or spreadsheet file, a pandas or polars frame", "got None")),
     "no columns": ({}, {}, ("no column of numbers",)),

@@ -35,29 +35,26 @@ _VOLUME = re.compile(r"(.*[ _.-])?volume|vol|turnover|(.*[ _.-])?open[ _.-]?inte
 _ADJUSTED = re.compile(r"^(.*?)adj(?:usted|\.)?[ _.-]*(close.*)$", re.IGNORECASE)
 _BAR = {"open", "high", "low", "close"}
 _LOGARITHM = re.compile(r"(^|[^a-z])(log|ln)([ _.-]?r(et(urns?)?|tn)?)?($|[^a-z])", re.IGNORECASE)
-#: Factor by which rows per year may differ from ``periods_per_year`` without a remark. It is larger for intraday data:
-#: five-minute bars of a single session suggest five times too many rows per year.
-_ODD_FREQUENCY, _ODD_INTRADAY = 1.2, 6.0
-#: With fewer rows it is unclear whether weekends are included, so a larger factor is accepted.
-_WEEKS, _ODD_IN_DAYS = 15, 1.8
+#: Factor by which rows per year may differ from ``periods_per_year`` without a remark: in general; intraday, since
+#: bars of a single session suggest too many rows per year; and in fewer rows than show whether weekends are included.
+_ODD_FREQUENCY, _ODD_INTRADAY, _ODD_IN_DAYS, _WEEKS = 1.2, 6.0, 1.8, 15
 #: A gap between dates gets a remark if it is longer than this many usual steps.
 _HOLE = 15
-#: Returns beyond this many robust standard deviations are examined; and the usual ratios of stock splits.
-_FAR, _SPLITS = 12.0, (2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 25, 30, 50, 100)
-#: A return looks like a split if its log is within this many robust standard deviations, and within this distance, of
-#: that of a split. Smallest log return of a move that may be a reversed error, and one that is always suspicious.
-_MOVES, _NEAR, _SPIKE, _JUMP = 2.5, 0.03, 0.3, math.log(5)
-#: A return this many robust standard deviations from 0 gets a remark in any case.
-_OUTLIER = 40.0
+#: Returns beyond this many robust standard deviations are examined, and beyond this many get a remark in any case.
+_FAR, _OUTLIER = 12.0, 40.0
+#: Usual ratios of splits. A return looks like one if its logarithm is within this many robust standard deviations, and
+#: within this distance (in monthly prices), of that of the ratio.
+_SPLITS, _MOVES, _NEAR, _NEAR_MONTHLY = (2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 25, 30, 50, 100), 2.5, 0.03, 0.15
+#: Smallest logarithm of a move that may be a reversed error, and of one that is always suspicious.
+_SPIKE, _JUMP = 0.3, math.log(5)
 #: Ratios of splits that monthly or rarer rows hide among other moves, robust standard deviations from which a fall is
-#: examined, largest size of any other move relative to it, and distance from a split if it is beyond ``_FAR``.
-_SMALL_SPLITS, _EXAMINED, _OTHERS, _NEAR_MONTHLY = (1.5, 2, 3, 4, 5, 10), 5.5, 0.6, 0.15
+#: examined, and largest size of any other move relative to it.
+_SMALL_SPLITS, _EXAMINED, _OTHERS = (1.5, 2, 3, 4, 5, 10), 5.5, 0.6
 #: Minimum number of unchanged rows, and the probability below which they get a remark.
 _STILL, _UNLIKELY = 10, 1e-6
 #: Minimum autocorrelation of numbers that look like levels, not changes, and minimum number of rows to tell.
 _LEVELS, _LEAST_LEVELS = 0.9, 20
-#: Largest median change from row to row, relative to the median, of positive numbers that look like prices,
-#: and minimum number of rows.
+#: Largest median change relative to the median of positive numbers that look like prices, and minimum number of rows.
 _STEADY, _LEAST_STEADY = 0.1, 8
 #: Rows that suffice to tell levels from changes, and for the usual size of returns.
 _EXAMINED_ROWS = 10_000
@@ -207,15 +204,13 @@ def _frequency(table: Draft, periods_per_year: float) -> list[str]:
     if table.dates is None:
         return []
     days = np.diff(table.dates) / np.timedelta64(1, "D")
-    usual = float(np.median(days))
-    seen = rows_per_year(table.dates)
+    usual, seen, remarks = float(np.median(days)), rows_per_year(table.dates), []
     odd = _ODD_INTRADAY if usual < 1 else _ODD_IN_DAYS if len(days) < _WEEKS else _ODD_FREQUENCY
-    remarks = []
-    daily = seen > periods_per_year and usual == 1
     if not 1 / odd < seen / periods_per_year < odd:
+        daily = ", or leave out non-trading days" * (seen > periods_per_year and usual == 1)
         remarks.append(
             f"periods_per_year={periods_per_year:g}, but according to its dates the table has {seen:.3g} rows per "
-            f"year; pass periods_per_year={seen:.0f}{', or leave out non-trading days' * daily}"
+            f"year; pass periods_per_year={seen:.0f}{daily}"
         )
     longest = int(days.argmax())
     if days[longest] > _HOLE * max(usual, 1.0):
@@ -250,8 +245,7 @@ def _like_percent(table: Draft, periods_per_year: float) -> list[str]:
     first = int(large.argmax())
     return [
         f"returns of column {table.names[first]!r} would have an annualised mean of {mean[first]:,.0%} and a "
-        f"volatility of {volatility[first]:,.0%}; if they are in per cent, pass scale=0.01, if not, pass "
-        "scale=1"
+        f"volatility of {volatility[first]:,.0%}; if they are in per cent, pass scale=0.01, if not, pass scale=1"
     ]
 
 
@@ -262,7 +256,7 @@ def _jumps(table: Draft, kind: Kind, periods_per_year: float) -> list[str]:
     reversed_ = "a move that the next row reverses; correct the price if it is wrong"
     split = "what a split looks like in unadjusted prices; use adjusted prices"
     other = "hardly plausible; correct it if it is wrong"
-    found: dict[str, list[tuple[int, int]]] = {reversed_: [], split: [], other: []}  # places (row, column)
+    places: dict[str, list[tuple[int, int]]] = {reversed_: [], split: [], other: []}  # (row, column)
     for column, x in enumerate(table.values.T):
         size = np.abs(x)
         moved = size[:: -(-len(size) // _EXAMINED_ROWS)]  # evenly spaced rows of a long table
@@ -275,26 +269,25 @@ def _jumps(table: Draft, kind: Kind, periods_per_year: float) -> list[str]:
         with np.errstate(divide="ignore"):
             logs = np.pad(np.log1p(x), 1)
         if rare and (row := _hidden_split(logs[1:-1], robust_sd)) is not None:
-            found[split].append((row, column))
+            places[split].append((row, column))
             continue
         for row in np.flatnonzero(large).tolist():
             before, log, after = logs[row : row + 3].tolist()
             if abs(log) <= _FAR * robust_sd:
                 continue
             if _reversed(before, log) or _reversed(log, after):
-                found[reversed_].append((row, column))
+                places[reversed_].append((row, column))
             elif min(abs(abs(log) - math.log(k)) for k in _SPLITS) < min(_MOVES * robust_sd, near):
-                found[split].append((row, column))
+                places[split].append((row, column))
             elif abs(log) > min(_JUMP, _OUTLIER * robust_sd):
-                found[other].append((row, column))
+                places[other].append((row, column))
     remarks = []
-    for words, places in found.items():
-        if places:
-            row, column = min(places)
-            more = f" (the first of {len(places)} such returns)" if len(places) > 1 else ""
-            remarks.append(
-                f"{table.where(row, column)}: a return of {table.values[row, column]:+,.1%} is {words}{more}"
-            )
+    for words, cells in places.items():
+        if cells:
+            row, column = min(cells)
+            more = f" (the first of {len(cells)} such returns)" if len(cells) > 1 else ""
+            size = f"{table.values[row, column]:+,.1%}"
+            remarks.append(f"{table.where(row, column)}: a return of {size} is {words}{more}")
     return remarks
 
 

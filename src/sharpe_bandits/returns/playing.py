@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
@@ -52,13 +53,12 @@ class Player:
     """A policy or a benchmark, and its results: means over its runs, but medians of ``total`` and ``wealth``, since a
     few lucky runs would dominate a mean.
 
-    A benchmark on the recorded rows has one run. Sharpe ratios are per period, and ``annual_...`` times the root of the
-    periods per year; ``se`` is robust to autocorrelation (HAC), ``se_iid`` for independent returns, both for a single
-    run. ``annual_difference`` is that from equal weight; its standard error allows for common holdings. For costs
-    ``sharpe`` is mean less risk, and totals, means, volatilities and ``annual_...`` are costs in basis points.
-    ``turnover`` is the share of wealth traded per period, a switch counting as 1. ``sd_over_runs`` and ``band`` (5% and
-    95% quantiles) of all numbers are empty for a single run. ``held`` are the holdings in the run with the median total
-    return, number ``typical``.
+    Sharpe ratios are per period, and ``annual_...`` times the root of the periods per year; ``se`` is robust to
+    autocorrelation (HAC), ``se_iid`` for independent returns, both for a single run. ``annual_difference`` is that from
+    equal weight; its standard error allows for common holdings. For costs ``sharpe`` is mean less risk, and totals,
+    means, volatilities and ``annual_...`` are costs in basis points. ``turnover`` is the share of wealth traded per
+    period, a switch counting as 1. ``sd_over_runs`` and ``band`` (5% and 95% quantiles) of all numbers are empty for a
+    single run. ``held`` are the holdings in the run with the median total return, number ``typical``.
     """
 
     name: str
@@ -92,6 +92,11 @@ class Player:
     def drawdowns(self) -> np.ndarray:
         """Loss from the last peak of wealth after each row, in the run with the median total return."""
         return statistics.drawdowns(self.held.net)
+
+    @property
+    def total_difference_se(self) -> float:
+        """Standard error of the difference from equal weight, including the variation over runs."""
+        return math.hypot(self.annual_difference_se, self.sd_over_runs["annual_difference"])
 
     def to_dict(self) -> dict[str, Any]:
         fixed = (own.name for own in fields(self) if own.name != "held" and not own.name.startswith("wealth"))

@@ -35,8 +35,6 @@ from .resampling import block_length, check_block
 from .table import ANNUAL, Returns, read_returns, table_of
 from .yardstick import Yardstick
 
-#: How policies are made to choose by mean less risk.
-_MEAN_RISK = "pass policies=['SF-UCB:objective=MeanRisk,aversion=1']"
 #: Maximum number of columns listed in the table of shares.
 _LISTED = 25
 #: What a column of a table shows of a player, by its head.
@@ -114,7 +112,7 @@ class Replay(Reported):
                 )
         words = []
         for sign, word in ((better, "better"), (-better, "worse")):
-            clear = [p.name for p in self.policies if sign * p.annual_difference > 2 * _total_se(p)]
+            clear = [p.name for p in self.policies if sign * p.annual_difference > 2 * p.total_difference_se]
             if clear:
                 words.append(f"{word} than equal weight by more than two standard errors: {', '.join(clear)}")
         text += f"Clearly {'; clearly '.join(words)}." if words else "No policy is two standard errors away from it."
@@ -355,8 +353,7 @@ def replay(
         returns from :func:`read_returns`; or a file, frame or other table, with options of that function
     policies : Policy | str | Iterable[Policy | str] | None, optional
         policies, or their names as in "SlidingWindowUCB:window=250,c=1"; by default SF-UCB, its sliding-window variant,
-        SF-TS, and with bandit feedback UCB-RSSR. A replay needs the signed RSSR: policies given by name use it, and
-        objects with an unsigned one are rejected
+        SF-TS, and with bandit feedback UCB-RSSR. RSSR must be signed, as it is in policies given by name
     L : float | None, optional
         regulariser of policies given by name, in the unit of variance per round; by default a tenth of the smallest
         variance of a column in the first 20 rounds, or two rounds per column if these are more
@@ -371,17 +368,15 @@ def replay(
         runs of every policy, and the seed of everything random
     cost : float | Mapping[str, float], optional
         share of wealth that a switch costs, 0.001 for a tenth of a per cent; or one per column, by name, 0 for those
-        without one. Half of it is paid on buying and half on selling. Smaller trades cost proportionally less
+        without one. Half of it is paid on buying and half on selling
     cost_aware : bool, optional
-        whether policies allow for that cost: when indices are computed, the cost of a switch, spread over ``hold``
-        rounds, is subtracted from the returns of columns that are not held
+        whether indices allow for that cost: it is subtracted, spread over ``hold`` rounds, from the returns of columns
+        that are not held
     every : int | str, optional
         when policies and benchmarks decide: a number of rows between decisions, or the first row of every "week",
         "month", "quarter" or "year". A round of a policy is one such period
-    hold : int, optional
-        minimum number of rounds that a column is held
-    top : int, optional
-        number of columns held at a time, in equal parts
+    hold, top : int, optional
+        minimum number of rounds that a column is held, and number of columns held at a time, in equal parts
     warm_up : int, optional
         number of first rows in which policies and benchmarks observe all returns, and nothing is held or counted
     lag : int, optional
@@ -390,14 +385,12 @@ def replay(
         period, and what was seen in the last period is used one period later. With bandit feedback, it needs ``top=1``,
         ``hold=1``, no warm-up and columns with the same history
     budget : int | None, optional
-        rounds in which fixed-budget policies, such as SHSR, may explore; afterwards they hold what they recommend. By
+        rounds in which fixed-budget policies, such as SHSR, may explore before they hold what they recommend; by
         default half of the rounds
-    paths : Paths, optional
+    paths, length, block : Paths and int | None and float | None, optional
         rows of a run. "recorded": all rows in order. "starts": ``length`` consecutive rows from a random start, half of
         the rows by default. "blocks": as many rows as the table has, resampled in blocks (the stationary bootstrap) of
         ``block`` rows on average, by default chosen as for :func:`rank`
-    length, block : int | None and float | None, optional
-        see ``paths``
     **reading : Any
         options for reading a table; see :func:`read_returns`
 
@@ -461,18 +454,14 @@ def replay(
     own = yardstick.factor * yardstick.of_columns(returns.excess[warm_up:])
     dates = None if drawn.varied or returns.dates is None else returns.dates[warm_up:]
     same = bool((costs == costs[0]).all())
-    losses = () if yardstick.costs else returns.losses(rate, _MEAN_RISK)
+    by_risk = "pass policies=['SF-UCB:objective=MeanRisk,aversion=1']"
+    losses = () if yardstick.costs else returns.losses(rate, by_risk)
     return Replay(
         tuple(played + beside), feedback, L, float(annual_risk_free), rate,
         float(costs[0]) if same else dict(zip(returns.names, costs.tolist(), strict=True)),
         drawn.every, hold, top, warm_up, lag, cost_aware, budget, runs, seed, paths, drawn.length, drawn.block, dates,
         tuple(map(float, own)), (*losses, *returns.remarks, *remarks, *doubts), returns, yardstick,
     )  # fmt: skip
-
-
-def _total_se(player: Player) -> float:
-    """Standard error of the difference from equal weight, including the variation over runs."""
-    return math.hypot(player.annual_difference_se, player.sd_over_runs["annual_difference"])
 
 
 def _band(key: str, form: str) -> Callable[[Player], str]:

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._support.names import shorten
 from ..errors import InvalidInputError, SharpeBanditsError, listed, require, shown, unknown
 from .notation import PLAIN, Notation
 
@@ -76,7 +77,8 @@ def find(source: Any, names: Sequence[str] | None, layout: Layout) -> Source:
         raise
     except Exception as error:  # from another library, or from a user-defined object
         what = shown(str(source)) if isinstance(source, (str, os.PathLike)) else "the table"
-        raise InvalidInputError(f"{what} cannot be read ({type(error).__name__}: {_brief(error)})") from error
+        reason = shorten(" ".join(str(error).split()), 200)
+        raise InvalidInputError(f"{what} cannot be read ({type(error).__name__}: {reason})") from error
     return table if table.skipped is None else _without_leftovers(table)
 
 
@@ -114,11 +116,6 @@ def _source_of(source: Any, names: Sequence[str] | None, layout: Layout) -> Sour
     )
 
 
-def _brief(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return text if len(text) <= 200 else f"{text[:200]}…"
-
-
 def objects(values: Collection[Any]) -> np.ndarray:
     """Values as an array of Python objects, lists among them too."""
     return np.fromiter(values, object, len(values))
@@ -130,10 +127,7 @@ def rows(number: int) -> Callable[[int], str]:
 
 
 def _array(source: Any, names: Sequence[str] | None) -> Source:
-    try:
-        values = np.ma.asarray(source) if np.ma.isMaskedArray(source) else np.asarray(source)
-    except ValueError as error:
-        raise InvalidInputError(f"the rows of an array must have the same length ({_brief(error)})") from None
+    values = np.asanyarray(source)  # it may be masked
     if values.ndim != 2:
         raise InvalidInputError(f"an array must have rows and columns, got shape {values.shape}")
     if names is None or isinstance(names, str) or len(names) != values.shape[1]:
@@ -184,9 +178,7 @@ def _arrow_column(column: Any) -> np.ndarray:
 def _pandas(source: Any, field: str | None) -> Source:
     import pandas as pd
 
-    frame = source.to_frame() if isinstance(source, pd.Series) else source
-    if not isinstance(frame, pd.DataFrame):
-        raise InvalidInputError(f"a pandas frame or series is needed, got {shown(source)}")
+    frame = source if isinstance(source, pd.DataFrame) else source.to_frame()
     if isinstance(frame.index, pd.MultiIndex):
         raise InvalidInputError("the index has several levels; pass frame.reset_index() with pivot=(names, numbers)")
     names, places = list(map(str, frame.columns)), list(range(frame.shape[1]))
@@ -321,16 +313,16 @@ def _csv(path: Path, layout: Layout) -> Source:
     names, body = [name.strip() for name in records[header][1]], records[header + 1 :]
     if len(names) == 1:  # an empty line is then a missing value, unless it is at the end
         _check_separator(path, layout, names[0], next((cells for _, cells in body if cells), []))
-        body = [(line, cells or [""]) for line, cells in body]
-        while body and len(body[-1][1]) == 1 and _cleaned(body[-1][1][0]) is None:
+        while body and not any(map(_cleaned, body[-1][1])):
             body.pop()
+        body = [(line, cells or [""]) for line, cells in body]
     body = [(line, cells) for line, cells in body if cells]
     for line, cells in body:
         if len(cells) != len(names):
             start = [record for record in records[header:] if record[1]][:100]
             raise InvalidInputError(
                 f"line {line} of {str(path)!r} has {len(cells)} value{'s' * (len(cells) > 1)}, but the header has "
-                f"{len(names)} name{'s' * (len(names) > 1)}{_ragged(start, layout, cells, len(names))}"
+                f"{len(names)} name{'s' * (len(names) > 1)}; {_ragged(start, layout, cells, len(names))}"
             )
     columns = [objects([_cleaned(cells[k]) for _, cells in body]) for k in range(len(names))]
     return Source(names, columns, lambda row: f"line {body[row][0]}", text=True, skipped=layout.skip_rows)
@@ -353,14 +345,14 @@ def _ragged(start: list[tuple[int, list[str]]], layout: Layout, cells: list[str]
     """The remedy for a line with another number of values than the header, given the first lines with their numbers."""
     sign = next((sign for sign in ";\t|" if sign != layout.separator and sign in "".join(cells)), None)
     if sign is not None:
-        return f"; is it separated by {sign!r}? Pass separator={sign!r}"
+        return f"is it separated by {sign!r}? Pass separator={sign!r}"
     most, _ = Counter(len(values) for _, values in start).most_common(1)[0]
     wide = [(line, values) for line, values in start if len(values) == most]
     # if possible, a line without empty values after the first
     begin = next((line for line, values in wide if all(value.strip() for value in values[1:])), wide[0][0]) - 1
     if begin != layout.skip_rows and (len(cells) > width or begin > 1):  # a shorter line 2 rather lacks a value
-        return f"; if the table begins in line {begin + 1}, pass skip_rows={begin}"
-    return "; delete it if it is not part of the table"
+        return f"if the table begins in line {begin + 1}, pass skip_rows={begin}"
+    return "delete it if it is not part of the table"
 
 
 def _cleaned(cell: str) -> str | None:
