@@ -256,12 +256,12 @@ class TestComparison:
             sb.compare(found.returns, against="B")
         with pytest.raises(sb.errors.InvalidInputError, match="needs at least two columns"):
             sb.compare(table(x[:, :1]))
-        with pytest.raises(sb.errors.InvalidInputError, match="kind is for reading a table"):
+        with pytest.raises(sb.errors.InvalidInputError, match="have been read already; pass kind to read_returns"):
             sb.compare(found.returns, kind="returns")
 
     def test_one_call(self):
         frame = pd.DataFrame(np.random.default_rng(6).normal(0, 0.01, (100, 3)), columns=list("ABC"))
-        with pytest.raises(sb.errors.InvalidInputError, match="or pass kind and periods_per_year with the table"):
+        with pytest.raises(sb.errors.InvalidInputError, match="read_returns needs kind and periods_per_year"):
             sb.rank(frame)
         found = sb.rank(frame, kind="returns", periods_per_year=252, replications=100)
         assert list(found.table.to_pandas()["name"]) == [c.name for c in found.columns]

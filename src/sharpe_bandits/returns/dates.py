@@ -27,9 +27,9 @@ FORMS = (
     "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%m/%d/%Y %I:%M %p",
 )  # fmt: skip
 #: Formats of numeric dates by name: their origin, and units per day.
-_EPOCH = np.datetime64("1970-01-01", "us")
+_EPOCH = datetime.datetime(1970, 1, 1)
 NUMBERS = {
-    "excel": (np.datetime64("1899-12-30", "us"), 1),
+    "excel": (datetime.datetime(1899, 12, 30), 1),
     "s": (_EPOCH, 86_400), "ms": (_EPOCH, 86_400 * 10**3), "us": (_EPOCH, 86_400 * 10**6),
     "ns": (_EPOCH, 86_400 * 10**9),
 }  # fmt: skip
@@ -92,20 +92,17 @@ def some_of(column: np.ndarray) -> list[Any]:
     return [cell for cell in column[rows] if not absent(cell)]
 
 
-def remedy(column: np.ndarray) -> str | None:
+def remedy(column: np.ndarray) -> str:
     """The formats that fit most dates of a text column, or of a sample if it is long: all but a total, or a remark."""
     texts = some_of(column)
     fits = {form: sum(as_datetime(text, form) is not None for text in texts) for form in FORMS}
     most = max(fits.values())
     forms = [form for form, number in fits.items() if number == most >= max(0.9 * len(texts), 1)]
-    means = {form: as_datetime(texts[0], form) for form in forms}
-    return (
-        ", or ".join(
-            f"date_format={form!r}" + (f" if {texts[0]!r} is {str(meant[0])[:10]}" if meant and len(forms) > 1 else "")
-            for form, meant in means.items()
-        )
-        or None
-    )
+    options = [f"date_format={form!r}" for form in forms]
+    if len(forms) > 1:
+        days = [as_datetime(texts[0], form) for form in forms]
+        options = [f"{own} if {texts[0]!r} is {str(day)[:10]}" for own, day in zip(options, days, strict=True)]
+    return ", or ".join(options)
 
 
 def read(
@@ -126,16 +123,15 @@ def read(
         return dates, dates, []
     if form is None and (quick := _all_iso(column)) is not None:
         return quick, quick, []
-    dates, clocks = np.full((2, len(column)), np.datetime64("NaT"), _UNIT)
+    days = [None if absent(cell) else as_datetime(cell, form) for cell in column]
+    bad = next((row for row, cell in enumerate(column) if days[row] is None and not absent(cell)), None)
+    if bad is not None:
+        raise InvalidInputError(f"column {shown(name)}, {place(bad)}: {_no_date(column[bad], column, form)}")
+    dates, clocks = (np.array([day and which(day) for day in days], _UNIT) for which in (in_utc, _clock))
     zones: dict[str | None, int] = {}  # their first rows
-    for row, cell in enumerate(column):
-        if absent(cell):
-            continue
-        moment = as_datetime(cell, form)
-        if moment is None:
-            raise InvalidInputError(f"column {shown(name)}, {place(row)}: {_no_date(cell, column, form)}")
-        dates[row], clocks[row], zone = moment
-        zones.setdefault(zone, row)
+    for row, day in enumerate(days):
+        if day is not None:
+            zones.setdefault(None if day.tzinfo is None else str(day.tzinfo), row)
     if not zones.keys() - {None} or (None not in zones and (clocks == clocks.astype(_DAY))[~np.isnat(clocks)].all()):
         return clocks, clocks, []
     if [*zones] == ["UTC"]:
@@ -194,21 +190,25 @@ def holds_dates(column: np.ndarray) -> bool:
     return column.dtype.kind == "M" or (not is_number(first) and as_datetime(first) is not None)
 
 
-def as_datetime(cell: Any, form: str | None = None) -> tuple[np.datetime64, np.datetime64, str | None] | None:
-    """A date in UTC, as clocks show it in its time zone, and that zone, if it has one; None if the value is not a date,
-    or not in this format."""
+def as_datetime(cell: Any, form: str | None = None) -> datetime.datetime | None:
+    """A value as a date; None if it is not one, or not in this format."""
     try:
         if form in NUMBERS:
             start, per_day = NUMBERS[form]
-            moment = start + np.timedelta64(round(float(cell) * 86_400 * 10**6 / per_day), "us")
-            return (moment, moment, None) if _FIRST <= moment <= _LAST else None
+            return start + datetime.timedelta(microseconds=round(float(cell) * 86_400 * 10**6 / per_day))
         day = _parsed(cell) if form is None else datetime.datetime.strptime(cell.strip(), form)
-        clock = np.datetime64(day.replace(tzinfo=None), "us")
-        if day.tzinfo is None:
-            return clock, clock, None
-        return np.datetime64(day.astimezone(datetime.UTC).replace(tzinfo=None), "us"), clock, str(day.tzinfo)
+        return day if in_utc(day) else None
     except Exception:  # not a date, outside the calendar, or an error of a format or of a third-party time zone
         return None
+
+
+def in_utc(day: datetime.datetime) -> datetime.datetime:
+    """A date in UTC, if it has a time zone; without it."""
+    return day if day.tzinfo is None else _clock(day.astimezone(datetime.UTC))
+
+
+def _clock(day: datetime.datetime) -> datetime.datetime:
+    return day.replace(tzinfo=None)
 
 
 def _parsed(cell: Any) -> datetime.datetime:

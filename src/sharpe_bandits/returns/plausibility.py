@@ -166,11 +166,11 @@ def _refuse_backwards(name: str, column: Any) -> None:
     """Raise if a column that was not read holds dates that are not in order."""
     cells = dates_of.some_of(column)
     if all(map(is_number, cells)):
-        readings = [cells] if time_of(np.array(cells, float)) else []
+        readings: list[list[Any]] = [cells] if time_of(np.array(cells, float)) else []
     else:  # in any format that fits all of them
         by_form = ([dates_of.as_datetime(cell, form) for cell in cells] for form in (None, *dates_of.FORMS))
-        readings = [[moment[0] for moment in read if moment] for read in by_form if None not in read]
-    if readings and all((np.diff(np.array(read)).astype(float) < 0).any() for read in readings):
+        readings = [[dates_of.in_utc(day) for day in read if day] for read in by_form if None not in read]
+    if readings and all(read != sorted(read) for read in readings):
         form = dates_of.remedy(column) or "date_format=, or write dates as 2020-01-31,"
         raise InvalidInputError(
             f"the dates in column {name!r} were not read, and they are not in order: returns would run backwards; pass "
