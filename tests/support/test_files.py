@@ -2,7 +2,6 @@
 
 import errno
 import json
-import os
 import threading
 from pathlib import Path
 
@@ -46,16 +45,6 @@ def test_several_threads_may_write_the_same_file(tmp_path):
         thread.join()
     assert seen | {path.read_bytes()} <= set(contents)
     assert [p.name for p in tmp_path.iterdir()] == ["shared"]
-
-
-def test_what_a_killed_process_left_is_removed_later(tmp_path):
-    old, fresh, hidden = (tmp_path / name for name in (".x.txt.0123abcd-1-0.new", ".y.txt.0123abcd-1-1.new", ".hidden"))
-    for path in (old, fresh, hidden):
-        path.write_bytes(b"x")
-    for path in (old, hidden):
-        os.utime(path, (0, 0))
-    write_atomically(tmp_path / "y.txt", b"y")  # the first file written to a folder
-    assert {p.name for p in tmp_path.iterdir()} == {fresh.name, hidden.name, "y.txt"}
 
 
 def test_a_long_name_can_be_written(tmp_path):

@@ -8,9 +8,7 @@ import json
 import math
 import os
 import platform
-import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,12 +16,9 @@ from ..errors import InvalidInputError, UnreadableDataError
 
 #: Maximum nesting depth of JSON.
 MAX_DEPTH = 100
-#: A temporary file is taken for a leftover of a killed process after this many seconds.
-_ABANDONED = 3600.0
 
 _numbers = itertools.count()
 _HOST = hashlib.sha256(platform.node().encode()).hexdigest()[:8]  # processes of several may share a folder
-_swept: set[Path] = set()
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -33,9 +28,6 @@ def write_atomically(path: Path, content: bytes) -> None:
     last complete one wins.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path.parent not in _swept:
-        _swept.add(path.parent)
-        sweep(path.parent)
     temporary = path.with_name(f".{path.name[:100]}.{_HOST}-{os.getpid()}-{next(_numbers)}.new")
     try:
         temporary.write_bytes(content)
@@ -71,14 +63,6 @@ def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write files to a folder by name, each atomically."""
     for name, content in files.items():
         write_atomically(folder / name, content)
-
-
-def sweep(folder: Path) -> None:
-    """Remove what killed processes left of temporary files."""
-    for path in folder.glob(".*.new"):
-        with suppress(OSError):  # another process was faster; or it is a folder
-            if time.time() - path.stat().st_mtime > _ABANDONED:
-                path.unlink()
 
 
 def to_json(thing: Any, allow_nan: bool = True) -> bytes:

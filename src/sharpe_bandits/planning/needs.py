@@ -102,14 +102,12 @@ class Plan(Reported):
         return rounds / self.problem.periods_per_year
 
     def to_dict(self) -> dict[str, Any]:
-        at_once = self.periods_at_once
         return {
             "kind": "sharpe-bandits plan",
             "problem": self.problem.to_dict(),
             "conventions": self.problem.conventions(),
             "target": self.target,
             "needs": [self._need(need) for need in self.needs],
-            "periods_if_all_arms_are_seen": at_once and vars(at_once),
             "points": self.table.records(),
             "seed": self.seed,
             "runs": self.runs,

@@ -16,7 +16,7 @@ the same side. The policies are compared with a method that sees every arm in ev
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,7 +66,6 @@ def plan(
     workers: int | None = None,
     executor: Any = None,
     progress: bool | None = None,
-    say: Callable[[str], None] | None = None,
 ) -> Plan:
     """The budget needed for a probability of error of at most ``error``; or the error with a given ``budget``.
 
@@ -91,8 +90,6 @@ def plan(
         a whole number from 0
     workers, executor, progress : int | None and Any and bool | None, optional
         as for :func:`sharpe_bandits.simulate`
-    say : Callable[[str], None] | None, optional
-        called with a line about every simulated budget
 
     Examples
     --------
@@ -109,7 +106,7 @@ def plan(
     players = _players(problem, policies)
     max_budget = whole("max_budget", max_budget, 2, LARGEST_HORIZON)
     seed = whole("seed", seed, 0, LARGEST_SEED)
-    play = _Play(problem, seed, backend_for(workers, executor), progress, say or (lambda text: None))
+    play = _Play(problem, seed, backend_for(workers, executor), progress)
     least = max(player.least_budget(problem.K) for player in players)
     groups: list[tuple[list[Method], int]] = [(list(players), least), ([None], LEAST_PERIODS)]
     if problem.table is not None:  # with a table every arm is seen: that comes first
@@ -182,7 +179,6 @@ class _Play:
     seed: int
     backend: Backend
     progress: bool | None
-    say: Callable[[str], None]
     points: list[Point] = field(default_factory=list)
 
     def __call__(self, method: Method, budget: int, runs: int, stage: Stage, turn: int = 0) -> Point:
@@ -190,7 +186,6 @@ class _Play:
         wrong, loss = ~np.isin(arms, self.problem.right), self.problem.shortfalls[arms]
         point = Point(_name(method), budget, runs, int(wrong.sum()), stage, float(loss.mean()))
         self.points.append(point)
-        self.say(f"{stage}: {budget:,} rounds, {runs:,} runs; error of {point.policy} {point.error.mean:.3g}")
         return point
 
     def is_direct(self, method: Method) -> bool:

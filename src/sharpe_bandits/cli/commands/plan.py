@@ -72,8 +72,6 @@ def _plan(options: argparse.Namespace) -> int:
     settings = arguments(plan, options)
     if options.years is not None:
         settings["budget"] = [round(positive("--years", years) * problem.periods_per_year) for years in options.years]
-    if sys.stderr.isatty():
-        settings["say"] = lambda text: print(text, file=sys.stderr, flush=True)
     with cluster.workers(options) as who:
         result = plan(problem, **{**settings, **who})
     data.present(result, options, options.out)
