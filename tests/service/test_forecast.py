@@ -44,7 +44,7 @@ def test_gain_over_an_even_split_by_hand():
 def test_no_rate_in_the_first_hour_and_none_from_a_cache(store, http, monkeypatch):
     import datetime
 
-    from sharpe_bandits.live.campaigns import campaign as campaigns
+    from sharpe_bandits.live.campaigns import status as statuses
 
     campaign = store.campaign("desks")
     campaign.tell_many(dict.fromkeys(campaign.ask(count=48), 0.5))
@@ -52,9 +52,9 @@ def test_no_rate_in_the_first_hour_and_none_from_a_cache(store, http, monkeypatc
     activity = campaign.activity()
     later = [per_day(activity, activity.start + hours * 3600, "rewarded").mean for hours in (2, 24, 48)]
     assert later == pytest.approx([576, 48, 24])
-    real = campaigns.utc_time
+    real = statuses.utc_time
     paces = []
     for hours in (2, 24):
-        monkeypatch.setattr(campaigns, "utc_time", lambda t, h=hours: real(t) + datetime.timedelta(hours=h))
+        monkeypatch.setattr(statuses, "utc_time", lambda t, h=hours: real(t) + datetime.timedelta(hours=h))
         paces.append(http.get("/api/campaigns/desks/view").json()["rewards_per_day"]["mean"])
     assert paces == pytest.approx([576, 48], rel=0.02)

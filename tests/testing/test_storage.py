@@ -55,7 +55,7 @@ class Memory:
 class MemoryRecords:
     def __init__(self, created, snapshot):
         self.created = self.clock = created
-        self.expiry, self.kept, self.past, self.rows, self.checkpoints = None, (0, snapshot), [], {}, {}
+        self.expiry, self.kept, self.past, self.rows = None, (0, snapshot), [], {}
 
     def head(self):
         return Head(
@@ -84,10 +84,6 @@ class MemoryRecords:
         rows = [r for r in rows if (after is None or r.expires > after) and (until is None or r.expires <= until)]
         return sorted(rows, key=lambda row: (row.expires or 0.0, row.number))[:count]
 
-    def checkpoint(self, decision):
-        known = [(n, text) for n, text in self.checkpoints.values() if n < decision]
-        return max(known, default=(0, None))[1]
-
     def log(self, before, count, search):
         entries = []
         for event in reversed(self.past):
@@ -111,9 +107,6 @@ class MemoryRecords:
         self.rows.update({row.number: row for row in batch.decisions})
         for outcome in batch.outcomes:
             self.rows[outcome.number] = self.rows[outcome.number]._replace(**outcome._asdict())
-        if batch.amended is not None:
-            self.checkpoints = {place: one for place, one in self.checkpoints.items() if one[0] < batch.amended}
-        self.checkpoints.update({place: (n, text) for place, n, text in batch.checkpoints})
         if batch.snapshot is not None:
             self.kept = batch.events[-1].seq, batch.snapshot
 

@@ -145,7 +145,7 @@ Count = Annotated[int, Query(ge=1, le=10_000, description="maximum number")]
 def list_campaigns(request: Request, search: Search = "", after: After = "", count: Count = 1000) -> Response:
     """Names, policies, creation times, and numbers of events, by name; ``next`` is where the next page begins."""
     entries, following = visible(request, search, after, count)
-    return answer({"campaigns": [with_iso_times(vars(entry)) for entry in entries], "next": following})
+    return answer({"campaigns": [entry.to_dict() for entry in entries], "next": following})
 
 
 def visible(request: Request, search: str, after: str, count: int) -> tuple[list[Entry], str | None]:

@@ -149,23 +149,6 @@ class StorageContract:
             seqs = {event.seq for event, _, _ in page(None, 100, search)}
             require(seqs == expected, f"{search} finds {seqs}, not {expected}")
 
-    def test_checkpoints_are_kept_until_a_decision_is_amended(self, open_storage: Callable[[], Storage]) -> None:
-        storage = open_storage()
-        campaign, events, _ = _filled(storage)
-        batches = [
-            ([(0, 2, "2"), (3, 4, "4")], None, ["2", "2", "4", "4"]),
-            ([(0, 3, "3")], None, [None, "3", "4", "4"]),
-            ([(0, 3, "3 again")], 4, [None, "3 again", "3 again", "3 again"]),
-        ]
-        for seq, (checkpoints, amended, expected) in enumerate(batches, 10):
-            event = events[-1]._replace(seq=seq)
-            batch = Batch(event.at, None, [event], checkpoints=checkpoints, amended=amended)
-            storage.write(campaign, lambda records, batch=batch: records.append(batch))  # type: ignore[misc]
-            known = [storage.read(campaign, lambda records, n=n: records.checkpoint(n)) for n in (3, 4, 5, 99)]  # type: ignore[misc]
-            require(known == expected, f"checkpoints before decisions 3, 4, 5 and 99 are {known}, not {expected}")
-        logged = storage.read(campaign, lambda records: list(records.events(0, 99)))
-        require([event.seq for event in logged] == list(range(1, 13)), "checkpoints are among the events")
-
     def test_a_transaction_that_fails_changes_nothing(self, open_storage: Callable[[], Storage]) -> None:
         storage = open_storage()
         campaign, events, decisions = _filled(storage)

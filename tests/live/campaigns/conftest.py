@@ -87,6 +87,13 @@ def store(target):
 
 
 @pytest.fixture
+def file_store(tmp_path):
+    """An open store in a file."""
+    with sb.Store(tmp_path / "campaigns.db", synchronous="NORMAL") as opened:
+        yield opened
+
+
+@pytest.fixture
 def clock(monkeypatch):
     """A clock that tests set: seconds added to the machine's."""
     ahead = [0.0]

@@ -41,28 +41,27 @@ def campaign(tmp_path, clock):
         yield played(store, clock)
 
 
-def test_the_whole_log_is_as_before(campaign, tmp_path):
+def test_the_whole_log_is_as_before(campaign, file_store, tmp_path):
     other = sb.ScaleFreeUCB(L=0.1, c=0.1)
     before = campaign.status(), campaign.history(), campaign.evaluate(other), campaign.verify(choices=True)
     assert archive(campaign, at(3), tmp_path / "first") >= 240
     assert archive(campaign, at(9), tmp_path / "second") > 0
-    with sb.Store(tmp_path / "campaigns.db") as store:
-        fresh = store.campaign("c")
-        status = fresh.status()
-        assert (status.arms, status.leader, status.leader_since) == (
-            before[0].arms, before[0].leader, before[0].leader_since
-        )  # fmt: skip
-        assert fresh.history().equals(before[1])
-        assert fresh.history(first=100, count=50).equals(before[1].slice(99, 50))
-        assert fresh.evaluate(other) == before[2]
-        verification = fresh.verify(choices=True)
-        assert verification.ok, verification
-        assert (verification.events, verification.decisions) == (before[3].events, before[3].decisions)
-        assert all(entry.seq > 0 for entry in fresh.log(count=1000))
-        assert fresh.ask(key="9-0").number == before[1]["key"].to_pylist().index("9-0") + 1
-        fresh.tell(fresh.ask(), 0.5)
-        fresh.amend(before[1].num_rows, 0.25)
-        assert fresh.verify(choices=True).ok
+    fresh = file_store.campaign("c")
+    status = fresh.status()
+    assert (status.arms, status.leader, status.leader_since) == (
+        before[0].arms, before[0].leader, before[0].leader_since
+    )  # fmt: skip
+    assert fresh.history().equals(before[1])
+    assert fresh.history(first=100, count=50).equals(before[1].slice(99, 50))
+    assert fresh.evaluate(other) == before[2]
+    verification = fresh.verify(choices=True)
+    assert verification.ok, verification
+    assert (verification.events, verification.decisions) == (before[3].events, before[3].decisions)
+    assert all(entry.seq > 0 for entry in fresh.log(count=1000))
+    assert fresh.ask(key="9-0").number == before[1]["key"].to_pylist().index("9-0") + 1
+    fresh.tell(fresh.ask(), 0.5)
+    fresh.amend(before[1].num_rows, 0.25)
+    assert fresh.verify(choices=True).ok
 
 
 def test_keys_numbers_and_rewards_of_old_decisions_are_known(campaign, tmp_path):
@@ -80,24 +79,21 @@ def test_keys_numbers_and_rewards_of_old_decisions_are_known(campaign, tmp_path)
     assert campaign.verify(choices=True).ok
 
 
-def test_without_the_files_workers_go_on_and_a_change_in_them_is_found(campaign, tmp_path):
+def test_without_the_files_workers_go_on_and_a_change_in_them_is_found(campaign, file_store, tmp_path):
     archive(campaign, at(5), tmp_path / "old")
     shutil.move(tmp_path / "old", tmp_path / "elsewhere")
-    with sb.Store(tmp_path / "campaigns.db") as store:
-        fresh = store.campaign("c")
-        fresh.tell(fresh.ask(), 0.5)
-        assert fresh.status().decisions == 402
-        with pytest.raises(sb.errors.StoreError, match="put it back"):
-            fresh.verify()
-        shutil.move(tmp_path / "elsewhere", tmp_path / "old")
-        assert fresh.verify().ok
-        path = tmp_path / "old" / "log.parquet"
-        table = pq.read_table(path)
-        rewards = [None if x is None else x + 0.01 for x in table["reward"].to_pylist()]
-        pq.write_table(
-            table.set_column(table.column_names.index("reward"), table.schema.field("reward"), [rewards]), path
-        )
-        assert not fresh.verify().ok
+    fresh = file_store.campaign("c")
+    fresh.tell(fresh.ask(), 0.5)
+    assert fresh.status().decisions == 402
+    with pytest.raises(sb.errors.StoreError, match="put it back"):
+        fresh.verify()
+    shutil.move(tmp_path / "elsewhere", tmp_path / "old")
+    assert fresh.verify().ok
+    path = tmp_path / "old" / "log.parquet"
+    table = pq.read_table(path)
+    rewards = [None if x is None else x + 0.01 for x in table["reward"].to_pylist()]
+    pq.write_table(table.set_column(table.column_names.index("reward"), table.schema.field("reward"), [rewards]), path)
+    assert not fresh.verify().ok
 
 
 def test_what_cannot_be_archived(campaign, tmp_path):
@@ -129,14 +125,13 @@ def test_any_store_archives(store, tmp_path):
     assert (verification.events, verification.decisions) == (402, 201)
 
 
-def test_a_campaign_that_rests_is_archived_up_to_its_snapshot(tmp_path):
+def test_a_campaign_that_rests_is_archived_up_to_its_snapshot(file_store, tmp_path):
     """Every event is old, but opening the campaign needs those after the snapshot."""
-    with sb.Store(tmp_path / "campaigns.db") as store:
-        campaign = store.campaign("c", policy=sb.ScaleFreeUCB(L=0.1), arms=ARMS, seed=1)
-        for number in range(300):
-            campaign.tell(campaign.ask(key=f"order-{number}"), 0.1 * (number % 7))
-        before = campaign.history()
-        assert 0 < archive(campaign, datetime.now(UTC) + timedelta(days=1), tmp_path / "old") < 600
-        assert campaign.history().equals(before)
-        assert campaign.verify(choices=True).ok
-        assert campaign.status().decisions == 300
+    campaign = file_store.campaign("c", policy=sb.ScaleFreeUCB(L=0.1), arms=ARMS, seed=1)
+    for number in range(300):
+        campaign.tell(campaign.ask(key=f"order-{number}"), 0.1 * (number % 7))
+    before = campaign.history()
+    assert 0 < archive(campaign, datetime.now(UTC) + timedelta(days=1), tmp_path / "old") < 600
+    assert campaign.history().equals(before)
+    assert campaign.verify(choices=True).ok
+    assert campaign.status().decisions == 300

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import numpy as np
@@ -62,35 +62,34 @@ FLAVOURS = [
 
 
 @pytest.mark.parametrize("policy", FLAVOURS, ids=lambda policy: policy.name.replace(" ", "-"))
-def test_every_policy_plays_choice_for_choice_what_its_agent_plays(policy, tmp_path):
+def test_every_policy_plays_choice_for_choice_what_its_agent_plays(policy, file_store):
     """With pulls under way, through several openings of the store; a campaign's log leads back to its state."""
     horizon = 120
-    with sb.Store(tmp_path / "campaigns.db", synchronous="NORMAL") as store:
-        agent = policy.agent(arms=ARMS, horizon=horizon, seed=9)
-        waiting, turns = [], itertools.count()
-        generator = np.random.default_rng(1)
-        while not agent.done:
-            if next(turns) % 25 == 0:
-                campaign = store.campaign("one", policy=policy, arms=ARMS, horizon=horizon, seed=9)
-            try:
-                decision = campaign.ask()
-            except (sb.errors.WaitForRewardsError, sb.errors.CampaignOverError) as error:
-                with pytest.raises(type(error), match=r"."):
-                    agent.ask()
-            else:
-                assert decision.arm == agent.ask()
-                waiting.append(decision)
-                if len(waiting) < 4:
-                    continue
-            told = waiting.pop(int(generator.integers(len(waiting))))
-            reward = float(generator.gamma(2.0, 0.5))
-            campaign.tell(told, reward)
-            agent.tell(told.arm, reward)
-        assert campaign.agent().to_json() == agent.to_json()
-        assert campaign.recommend() == agent.recommend()
-        with pytest.raises(sb.errors.CampaignOverError, match=r"."):
-            campaign.ask()
-        assert campaign.verify(choices=True).ok
+    agent = policy.agent(arms=ARMS, horizon=horizon, seed=9)
+    waiting, turns = [], itertools.count()
+    generator = np.random.default_rng(1)
+    while not agent.done:
+        if next(turns) % 25 == 0:
+            campaign = file_store.campaign("one", policy=policy, arms=ARMS, horizon=horizon, seed=9)
+        try:
+            decision = campaign.ask()
+        except (sb.errors.WaitForRewardsError, sb.errors.CampaignOverError) as error:
+            with pytest.raises(type(error), match=r"."):
+                agent.ask()
+        else:
+            assert decision.arm == agent.ask()
+            waiting.append(decision)
+            if len(waiting) < 4:
+                continue
+        told = waiting.pop(int(generator.integers(len(waiting))))
+        reward = float(generator.gamma(2.0, 0.5))
+        campaign.tell(told, reward)
+        agent.tell(told.arm, reward)
+    assert campaign.agent().to_json() == agent.to_json()
+    assert campaign.recommend() == agent.recommend()
+    with pytest.raises(sb.errors.CampaignOverError, match=r"."):
+        campaign.ask()
+    assert campaign.verify(choices=True).ok
 
 
 def test_leases_run_out_and_late_rewards_are_welcome(tmp_path, clock):
@@ -183,6 +182,9 @@ BAD = [
     (lambda c: c.retire_arm("carri"), sb.errors.UnknownNameError, "did you mean 'carry'"),
     (lambda c: c.add_arm(""), sb.errors.InvalidInputError, "blank"),
     (lambda c: c.cancel(5), sb.errors.UnknownNameError, "no decision 5"),
+    (lambda c: c.cancel(0), sb.errors.InvalidInputError, "number of a decision"),
+    (lambda c: c.ask(worker=""), sb.errors.InvalidInputError, "worker"),
+    (lambda c: c.ask(keys=[]), sb.errors.InvalidInputError, "number of keys"),
 ]
 
 
@@ -216,7 +218,7 @@ def test_another_policy_or_other_arms_are_a_conflict(store):
         {"policy": sb.ScaleFreeUCB(L=2e-4)}, {"policy": sb.policies.UCB1()}, {"arms": ["momentum", "carry"]}, {"seed": 2},
         {"lease": "2 days"}, {"horizon": 50}, {"explore": 0.1},
     ):  # fmt: skip
-        with pytest.raises(sb.errors.ConflictError, match=r"was created with .*; nothing was changed"):
+        with pytest.raises(sb.errors.ConflictError, match=r"was created with .*; open it without"):
             make(store, **other)
     with pytest.raises(sb.errors.UnknownNameError, match="did you mean 'desks'"):
         store.campaign("desk")
@@ -247,21 +249,14 @@ def test_a_changed_formula_is_refused(tmp_path):
 
 
 def test_threads_may_share_a_campaign(store):
-    campaign, failures = make(store), []
+    campaign = make(store)
 
     def work(number):
-        try:
-            for i in range(8):
-                campaign.tell(campaign.ask(key=f"{number}-{i}"), 0.01 * i)
-        except BaseException as error:
-            failures.append(error)
+        for i in range(8):
+            campaign.tell(campaign.ask(key=f"{number}-{i}"), 0.01 * i)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
     assert campaign.status().rewards == 32
     assert campaign.verify().ok
 
@@ -270,3 +265,19 @@ def test_ten_workers_do_not_all_get_the_same_arm(store):
     campaign = make(store)
     made = campaign.ask(count=12)
     assert sorted(d.arm for d in made) == sorted(ARMS * 4)
+
+
+def test_the_log_can_be_searched_and_turned_over(store):
+    campaign = make(store)
+    campaign.ask(keys=["order-1", "100%_sure", "other"], worker="desk 7")
+    campaign.tell(2, 0.5)
+    campaign.add_arm("quality")
+    assert [entry.kind for entry in campaign.log()] == ["arm added", "rewarded", "asked", "asked", "asked"]
+    assert [entry.seq for entry in campaign.log(count=2)] == [5, 4]
+    assert [entry.seq for entry in campaign.log(count=2, before=4)] == [3, 2]
+    assert [entry.seq for entry in campaign.log(search="2")] == [4, 2]
+    assert [entry.key for entry in campaign.log(search="%_")] == ["100%_sure", "100%_sure"]
+    assert [entry.arm for entry in campaign.log(search="MOMENT")] == ["momentum"]
+    assert len(campaign.log(search="desk 7")) == 4
+    assert campaign.log(search="' OR 1=1 --") == []
+    assert campaign.history(first=2, count=1).column("number").to_pylist() == [2]

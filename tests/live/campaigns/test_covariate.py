@@ -20,8 +20,8 @@ def returns(rounds, seed=4):
 
 
 @pytest.fixture
-def store(tmp_path):
-    return sb.Store(tmp_path / "campaigns.db", synchronous="NORMAL")
+def store(file_store):
+    return file_store
 
 
 def test_a_campaign_plays_as_an_agent_does(store, tmp_path):

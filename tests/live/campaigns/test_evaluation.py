@@ -91,12 +91,11 @@ def test_the_value_of_the_objective(campaign, goal):
     assert found.earned_value.se == pytest.approx(float(goal.standard_error(goal.statistics(rewards))), rel=2e-3)
 
 
-def test_decisions_of_others_are_enough_if_their_propensities_are_known(tmp_path):
-    with sb.Store(tmp_path / "campaigns.db", synchronous="NORMAL") as store:
-        shadow = store.campaign("c", policy=sb.ScaleFreeUCB(L=0.1), arms=list(MEANS), mode="shadow")
-        generator = np.random.default_rng(1)
-        for i in range(600):
-            arm = list(MEANS)[generator.integers(3)]
-            shadow.record(arm, generator.normal(MEANS[arm], 0.2), propensity=1 / 3, key=f"{i}")
-        found = shadow.evaluate(sb.ScaleFreeUCB(L=0.1))
-        assert abs(found.doubly_robust.mean - 0.3) < 4 * found.doubly_robust.se + 0.02
+def test_decisions_of_others_are_enough_if_their_propensities_are_known(file_store):
+    shadow = file_store.campaign("c", policy=sb.ScaleFreeUCB(L=0.1), arms=list(MEANS), mode="shadow")
+    generator = np.random.default_rng(1)
+    for i in range(600):
+        arm = list(MEANS)[generator.integers(3)]
+        shadow.record(arm, generator.normal(MEANS[arm], 0.2), propensity=1 / 3, key=f"{i}")
+    found = shadow.evaluate(sb.ScaleFreeUCB(L=0.1))
+    assert abs(found.doubly_robust.mean - 0.3) < 4 * found.doubly_robust.se + 0.02

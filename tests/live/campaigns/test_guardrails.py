@@ -16,12 +16,10 @@ POLICY = sb.ScaleFreeUCB(L=0.1)
 
 
 @pytest.fixture
-def make(tmp_path):
-    store = sb.Store(tmp_path / "campaigns.db", synchronous="NORMAL")
-    yield lambda *guardrails, **options: store.campaign(
+def make(file_store):
+    return lambda *guardrails, **options: file_store.campaign(
         "c", policy=POLICY, arms=["a", "b"], guardrails=list(guardrails), **options
     )
-    store.close()
 
 
 def tell(campaign, arm, rewards, **more):

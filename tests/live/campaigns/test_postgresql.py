@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -93,21 +94,13 @@ def test_a_pooler_in_transaction_mode(postgres, pgbouncer):
     name = f"pooled {time.monotonic_ns()}"
     stores = [sb.Store(pgbouncer) for _ in range(3)]
     campaigns = [store.campaign(f"{name} {k % 2}", policy=sb.policies.UCB1(), arms=3) for k, store in enumerate(stores)]
-    errors = []
 
     def work(campaign):
-        try:
-            for _ in range(25):
-                campaign.tell(campaign.ask(), 0.5)
-        except Exception as error:
-            errors.append(error)
+        for _ in range(25):
+            campaign.tell(campaign.ask(), 0.5)
 
-    threads = [threading.Thread(target=work, args=(campaign,)) for campaign in campaigns]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(work, campaigns))
     assert [campaign.status().rewards for campaign in campaigns] == [50, 25, 50]
     assert all(campaign.verify(choices=True).ok for campaign in campaigns)
     for store in stores:

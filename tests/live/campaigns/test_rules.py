@@ -14,12 +14,10 @@ POLICY = sb.ScaleFreeUCB(objective=sb.MeanRisk(aversion=0.5))
 
 
 @pytest.fixture
-def make(tmp_path):
-    store = sb.Store(tmp_path / "campaigns.db", synchronous="NORMAL")
-    yield lambda name="orders", policy=POLICY, **options: store.campaign(
+def make(file_store):
+    return lambda name="orders", policy=POLICY, **options: file_store.campaign(
         name, policy=policy, arms=ARMS, **{"seed": 3, **options}
     )
-    store.close()
 
 
 def play(campaign, rounds, seed=1, **options):
@@ -126,7 +124,7 @@ def test_weights_follow_the_policy_s_order(make):
     assert len(campaign.ask(distinct=5)) == 3
     campaign = make("best", policy=sb.policies.LUCB(L=0.1, pilot_pulls=2))
     play(campaign, 10)
-    with pytest.raises(sb.errors.InvalidInputError, match=r"LUCB has no next choice .*; leave max= out"):
+    with pytest.raises(sb.errors.InvalidInputError, match=r"LUCB decides how often .*; leave max= out"):
         campaign.weights(max=0.5)
 
 
@@ -168,7 +166,7 @@ BAD = [
     (lambda c: c.set(control="POV"), "'POV'"),
     (lambda c: c.set(shares=0.5), "did you mean 'share'"),
     (lambda c: c.set(bounds={"IS": (0.6, 0.5)}), "low <= high"),
-    (lambda c: c.set(bounds=dict.fromkeys(ARMS, (0.5, 1))), "add up to 1.5"),
+    (lambda c: c.set(bounds=dict.fromkeys(ARMS, (0.5, 1))), "lower bounds to 1.5"),
     (lambda c: c.set(bounds=dict.fromkeys(ARMS, (0, 0.3))), "0.9"),
     (lambda c: c.set(bounds="IS"), "A=0.05:0.5"),
     (lambda c: c.set(suspended=ARMS), "pause the campaign"),
@@ -202,21 +200,20 @@ def test_bad_input_changes_nothing(act, words, make):
     assert campaign.status().events == before
 
 
-def test_policies_with_a_budget_keep_their_plan(tmp_path):
-    with sb.Store(tmp_path / "campaigns.db") as store:
-        campaign = store.campaign("phases", policy=sb.SHSR(L=0.1), arms=4, horizon=100)
-        for act in (
-            lambda: campaign.suspend(1),
-            lambda: campaign.set(share=0.5, control=1),
-            lambda: campaign.ask(among=[1, 2]),
-            lambda: campaign.record(1, 0.5),
-            lambda: campaign.pause(fallback=1),
-        ):
-            with pytest.raises(sb.errors.InvalidInputError, match="SHSR decides how often each arm is played"):
-                act()
-        campaign.pause()
-        campaign.resume()
-        assert campaign.ask().number == 1
+def test_policies_with_a_budget_keep_their_plan(file_store):
+    campaign = file_store.campaign("phases", policy=sb.SHSR(L=0.1), arms=4, horizon=100)
+    for act in (
+        lambda: campaign.suspend(1),
+        lambda: campaign.set(share=0.5, control=1),
+        lambda: campaign.ask(among=[1, 2]),
+        lambda: campaign.record(1, 0.5),
+        lambda: campaign.pause(fallback=1),
+    ):
+        with pytest.raises(sb.errors.InvalidInputError, match="SHSR decides how often each arm is played"):
+            act()
+    campaign.pause()
+    campaign.resume()
+    assert campaign.ask().number == 1
 
 
 def test_rewards_are_told_by_key_with_metrics_and_amended(make):
@@ -322,15 +319,14 @@ def test_the_lift_of_an_objective_with_a_feature_is_that_of_the_rewards(store, d
     assert low < lift.value_difference < high
 
 
-def test_bounds_that_no_longer_add_up_do_not_keep_a_campaign_from_being_paused(tmp_path):
-    with sb.Store(tmp_path / "campaigns.db") as store:
-        campaign = store.campaign("c", policy=sb.ScaleFreeUCB(L=0.1), arms=["a", "b", "c"])
-        campaign.set(bounds={"b": (0.0, 0.4)})
-        campaign.retire_arm("a")
-        campaign.retire_arm("c")
-        with pytest.raises(sb.errors.InvalidInputError, match="loosen bounds"):
-            campaign.set(bounds={"b": (0.0, 0.5)})
-        campaign.pause("trouble", fallback="b")
-        assert campaign.ask().by == "fallback"
-        campaign.resume()
-        assert campaign.ask().arm == "b"
+def test_bounds_that_no_longer_add_up_do_not_keep_a_campaign_from_being_paused(file_store):
+    campaign = file_store.campaign("c", policy=sb.ScaleFreeUCB(L=0.1), arms=["a", "b", "c"])
+    campaign.set(bounds={"b": (0.0, 0.4)})
+    campaign.retire_arm("a")
+    campaign.retire_arm("c")
+    with pytest.raises(sb.errors.InvalidInputError, match="loosen bounds"):
+        campaign.set(bounds={"b": (0.0, 0.5)})
+    campaign.pause("trouble", fallback="b")
+    assert campaign.ask().by == "fallback"
+    campaign.resume()
+    assert campaign.ask().arm == "b"

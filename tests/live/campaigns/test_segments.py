@@ -14,10 +14,8 @@ MEANS = {"large": [0.0, 0.3, 0.6], "small": [0.8, 0.0, 0.1], "micro": [0.1, 0.4,
 
 
 @pytest.fixture
-def make(tmp_path):
-    store = sb.Store(tmp_path / "campaigns.db", synchronous="NORMAL")
-    yield lambda name="orders", policy=POLICY, **options: store.campaign(name, policy=policy, arms=ARMS, **options)
-    store.close()
+def make(file_store):
+    return lambda name="orders", policy=POLICY, **more: file_store.campaign(name, policy=policy, arms=ARMS, **more)
 
 
 def rewards(rounds, seed=1):
@@ -123,18 +121,6 @@ def test_pooled_segments_are_replayed_by_verify(make, policy):
     assert status.rho > 0
     assert all(max(one.borrowed) > 0 for one in status.segments)
     assert sum(campaign.weights(max=0.5, segment="small").values()) == pytest.approx(1)
-
-
-def test_a_segment_that_looks_like_a_typo_is_remarked(make):
-    campaign = make(segments="separate")
-    for decision in campaign.ask(count=12, segment="large"):
-        campaign.tell(decision, 1.0 + decision.number % 3)
-    campaign.ask(segment="banks")
-    assert not campaign.status().remarks
-    campaign.ask(segment="lrage")
-    (remark,) = campaign.status().remarks
-    assert "'lrage'" in remark
-    assert "'large'" in remark
 
 
 def test_a_policy_that_cannot_pool_says_so(make):

@@ -25,17 +25,16 @@ POLICY, SEED = sb.ScaleFreeUCB(L=0.1), 5
         ({}, {"among": ((0, 1), (1, 2), (0, 1, 2))}),
     ],
 )
-def test_a_campaign_makes_the_choices_of_a_simulation(rules, fields, tmp_path):
+def test_a_campaign_makes_the_choices_of_a_simulation(rules, fields, file_store):
     spec = Spec(POLICY, BANDIT, 300, 1, SEED, (300,), **fields)
     chunk = run_chunk(spec, range(1), trace=True)
-    with sb.Store(tmp_path / "campaigns.db", synchronous="NORMAL") as store:
-        campaign = store.campaign("c", policy=POLICY, arms=3, seed=SEED, horizon=300)
-        campaign.set(**rules or {"share": 1.0})
-        turns = cycle(fields["among"] if "among" in fields and not rules else (None,))
-        for arm, reward, among in zip(chunk.choices[0].tolist(), chunk.rewards[0].tolist(), turns, strict=False):
-            decision = campaign.ask(among=among)
-            assert decision.arm == arm, decision
-            campaign.tell(decision, reward)
+    campaign = file_store.campaign("c", policy=POLICY, arms=3, seed=SEED, horizon=300)
+    campaign.set(**rules or {"share": 1.0})
+    turns = cycle(fields["among"] if "among" in fields and not rules else (None,))
+    for arm, reward, among in zip(chunk.choices[0].tolist(), chunk.rewards[0].tolist(), turns, strict=False):
+        decision = campaign.ask(among=among)
+        assert decision.arm == arm, decision
+        campaign.tell(decision, reward)
 
 
 def test_shares_of_a_simulation():

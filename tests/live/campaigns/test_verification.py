@@ -46,21 +46,20 @@ def test_a_log_that_was_changed_is_noticed(tmp_path):
     assert json.dumps(campaign.status().to_dict())
 
 
-def test_a_campaign_pins_the_revision_of_its_choices(tmp_path, monkeypatch):
+def test_a_campaign_pins_the_revision_of_its_choices(file_store, monkeypatch):
     """A release that chooses otherwise says so in the log, and what an earlier one chose is not called wrong."""
     policy = sb.ScaleFreeUCB(L=1e-4)
-    with sb.Store(tmp_path / "campaigns.db") as store:
-        campaign = store.campaign("c", policy=policy, arms=["a", "b", "c"])
-        for i in range(30):
-            campaign.tell(campaign.ask(), 0.01 * ((7 * i) % 5))
-        monkeypatch.setattr(sb.ScaleFreeUCB, "choices_revision", 2)
-        monkeypatch.setattr(State, "draw", lambda *arguments: Draw(2, 1.0, Decider.POLICY, 2))  # another release
-        campaign.ask(count=3)
-        assert campaign.log(search="choices revised")[0].details == {"from": 1, "to": 2}
-        verification = campaign.verify(choices=True)
-        assert verification.ok
-        assert "30 choices of decisions 1 to 30 were made by another revision of SF-UCB" in str(verification)
-        monkeypatch.undo()
-        assert "3 choices of decisions 31 to 33" in str(
-            campaign.verify(choices=True)
-        )  # the old release does not know the new choices
+    campaign = file_store.campaign("c", policy=policy, arms=["a", "b", "c"])
+    for i in range(30):
+        campaign.tell(campaign.ask(), 0.01 * ((7 * i) % 5))
+    monkeypatch.setattr(sb.ScaleFreeUCB, "choices_revision", 2)
+    monkeypatch.setattr(State, "draw", lambda *arguments: Draw(2, 1.0, Decider.POLICY, 2))  # another release
+    campaign.ask(count=3)
+    assert campaign.log(search="choices revised")[0].details == {"from": 1, "to": 2}
+    verification = campaign.verify(choices=True)
+    assert verification.ok
+    assert "30 choices of decisions 1 to 30 were made by another revision of SF-UCB" in str(verification)
+    monkeypatch.undo()
+    assert "3 choices of decisions 31 to 33" in str(
+        campaign.verify(choices=True)
+    )  # the old release does not know the new choices

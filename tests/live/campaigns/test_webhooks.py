@@ -58,36 +58,33 @@ def receiver(tmp_path, monkeypatch):
     thread.join()
 
 
-def test_messages_are_signed_and_repeated_until_they_are_received(receiver, tmp_path):
-    with sb.Store(tmp_path / "campaigns.db") as store:
-        campaign = store.campaign("desks", policy=sb.ScaleFreeUCB(L=0.1), arms=["a", "b"], webhook=receiver.url)
-        receiver.answers = [500, 302]
-        campaign.pause("venue outage", by="Ann")
-        with campaign._notifying:  # the thread in the background has it, or is done
-            pass
+def test_messages_are_signed_and_repeated_until_they_are_received(receiver, file_store):
+    campaign = file_store.campaign("desks", policy=sb.ScaleFreeUCB(L=0.1), arms=["a", "b"], webhook=receiver.url)
+    receiver.answers = [500, 302]
+    campaign.pause("venue outage", by="Ann")
+    with campaign._notifying:  # the thread in the background has it, or is done
+        pass
+    campaign.notify()
+    assert [status for status, *_ in receiver.messages] == [500, 302, 204]
+    headers, body = receiver.messages[-1][1:]
+    assert len({headers["Idempotency-Key"] for _, headers, _ in receiver.messages}) == 1
+    at, signature = (part.partition("=")[2] for part in headers["Sharpe-Bandits-Signature"].split(","))
+    assert signature == hmac.new(b"s3cret", at.encode() + b"." + body, hashlib.sha256).hexdigest()
+    message = json.loads(body)
+    assert (message["campaign"], message["kind"]) == ("desks", "changed")
+    assert message["details"]["by"] == "Ann"
+    assert campaign.notify() == 0
+    assert campaign.verify().ok
+
+
+def test_a_message_that_was_not_received_is_sent_later(receiver, file_store):
+    campaign = file_store.campaign("desks", policy=sb.ScaleFreeUCB(L=0.1), arms=["a", "b"])
+    campaign.pause("before there was a webhook")
+    receiver.answers = [503] * 3
+    campaign.set(webhook=receiver.url)
+    with pytest.raises(sb.errors.StoreError, match="was not reached in 3 attempts"):
         campaign.notify()
-        assert [status for status, *_ in receiver.messages] == [500, 302, 204]
-        headers, body = receiver.messages[-1][1:]
-        assert len({headers["Idempotency-Key"] for _, headers, _ in receiver.messages}) == 1
-        at, signature = (part.partition("=")[2] for part in headers["Sharpe-Bandits-Signature"].split(","))
-        assert signature == hmac.new(b"s3cret", at.encode() + b"." + body, hashlib.sha256).hexdigest()
-        message = json.loads(body)
-        assert (message["campaign"], message["kind"]) == ("desks", "changed")
-        assert message["details"]["by"] == "Ann"
-        assert campaign.notify() == 0
-        assert campaign.verify().ok
-
-
-def test_a_message_that_was_not_received_is_sent_later(receiver, tmp_path):
-    with sb.Store(tmp_path / "campaigns.db") as store:
-        campaign = store.campaign("desks", policy=sb.ScaleFreeUCB(L=0.1), arms=["a", "b"])
-        campaign.pause("before there was a webhook")
-        receiver.answers = [503] * 3
-        campaign._notify_later = lambda: None  # this process dies before it sends anything
-        campaign.set(webhook=receiver.url)
-        with pytest.raises(sb.errors.StoreError, match="was not reached in 3 attempts"):
-            campaign.notify()
-        assert store.campaign("desks").notify() == 1
+    assert file_store.campaign("desks").notify() == 1
 
 
 @pytest.mark.parametrize(
@@ -101,25 +98,27 @@ def test_messages_go_only_where_they_may(variable, value, receiver, monkeypatch)
     assert receiver.messages == []
 
 
-def test_a_webhook_that_stays_silent_is_logged_each_time(receiver, tmp_path, monkeypatch, caplog):
-    with sb.Store(tmp_path / "campaigns.db") as store:
-        options = {"policy": sb.ScaleFreeUCB(L=0.1), "arms": ["a", "b"]}
-        campaign = store.campaign("desks", **options)
-        campaign.set(webhook=receiver.url)
-        assert caplog.messages == []
-        monkeypatch.delenv(webhooks.SECRET)
-        for count, act in enumerate(
-            [
-                lambda: campaign.set(webhook="https://example.com/other"),
-                lambda: store.campaign("new", webhook=receiver.url, **options),
-                lambda: campaign.set(mode="paused"),
-                lambda: campaign.set(mode="live"),
-            ],
-            1,
-        ):
-            act()
-            assert [webhooks.SECRET in text for text in caplog.messages] == [True] * count
-        assert receiver.messages == []
+def test_a_webhook_that_stays_silent_is_logged_each_time(receiver, file_store, monkeypatch, caplog):
+    options = {"policy": sb.ScaleFreeUCB(L=0.1), "arms": ["a", "b"]}
+    campaign = file_store.campaign("desks", **options)
+    campaign.set(webhook=receiver.url)
+    assert caplog.messages == []
+    monkeypatch.delenv(webhooks.SECRET)
+    for count, act in enumerate(
+        [
+            lambda: campaign.set(webhook="https://example.com/other"),
+            lambda: file_store.campaign("new", webhook=receiver.url, **options),
+            lambda: campaign.set(mode="paused"),
+            lambda: campaign.set(mode="live"),
+        ],
+        1,
+    ):
+        act()
+        for thread in threading.enumerate():
+            if thread.name == "sharpe-bandits webhook":
+                thread.join()
+        assert [webhooks.SECRET in text for text in caplog.messages] == [True] * count
+    assert receiver.messages == []
 
 
 def test_a_certificate_of_somebody_else_is_refused(receiver, monkeypatch):

@@ -60,9 +60,7 @@ def archive(campaign: Campaign, before: datetime, folder: Path) -> int:
 
     entry, archived = storage.read(number, write)
     if archived.events == entry.events:
-        raise InvalidInputError(
-            f"nothing of the campaign {campaign.name!r} that its last snapshot includes is before {before.isoformat()}"
-        )
+        raise InvalidInputError(f"nothing that the last snapshot of {campaign.name!r} includes is before {before}")
     storage.archive(number, archived)
     return archived.events - entry.events
 

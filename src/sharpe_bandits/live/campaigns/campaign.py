@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,14 +19,15 @@ from .activity import Activity
 from .interface import CampaignInterface
 from .log import history, log_page
 from .records import Decision, Evaluation, Event, EventKind, LogEntry, Verification, plain_details, utc_time
-from .requests import MAX_BATCH, AcceptClock, Amend, Change, Notified, Request, Tell, number_of, unknown_decision
+from .requests import MAX_BATCH, AcceptClock, Amend, Notified, Request, Tell, number_of, unknown_decision
+from .segments import check_free_choice
 from .settings import Settings
 from .state import State, bounded_shares
 from .status import LAST, LEAST, Status, remarks_on, status_of
 from .storage import CampaignRow, Head, Records, Storage
-from .transaction import Transaction, clock_refusal, known_decisions
+from .transaction import Transaction, known_decisions
 from .verification import first_hash, verify
-from .webhooks import logger, send, warn_unless_allowed
+from .webhooks import logger, send
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,11 +86,9 @@ class Campaign(CampaignInterface):
                 self._compiled = True
             results, self._state = self._storage.write(self._id, lambda records: self._execute(records, requests))
             warning = self._reward_warning() if any(isinstance(request, Tell) for request in requests) else None
-            news = self._news
-        news_or_set = news or any(isinstance(one, Change) and one.rules.get("webhook") for one in requests)
-        url = self._state.rules.webhook if news_or_set and self._state is not None else None
-        if url is not None and warn_unless_allowed(self.name, url) and news:
-            self._notify_later()
+            notifies = self._news and self._state is not None and self._state.rules.webhook is not None
+        if notifies:
+            threading.Thread(target=self._notify_or_warn, name="sharpe-bandits webhook", daemon=True).start()
         if warning is not None:
             warnings.warn(f"campaign {self.name!r}: {warning}", RewardWarning, stacklevel=4)
         return results
@@ -102,10 +101,8 @@ class Campaign(CampaignInterface):
             row = next(iter(records.decisions(numbers=[number])), None)
             if row is None or row.reward is None or row.reward == amend.reward:
                 return None
-            return State.replayed(
-                lambda start: records.events(start, head.events), self._settings, self.policy,
-                records.checkpoint(number), {number: amend.reward},
-            )  # fmt: skip
+            events = functools.partial(records.events, 0, head.events)
+            return State.replayed(events, self._settings, self.policy, {number: amend.reward})
 
         return amend if amend.replay is not None else replace(amend, replay=self._storage.read(self._id, work))
 
@@ -132,14 +129,11 @@ class Campaign(CampaignInterface):
 
         def work(state: State) -> dict[Any, float]:
             available, arms = state.available(), state.agent.arms
-            if high < 1 and not self.policy.minimises_regret:
-                raise InvalidInputError(
-                    f"{self.policy.name} has no next choice for what an arm cannot take; leave max= out"
-                )
+            if high < 1:
+                check_free_choice(self.policy, "choose another arm for what one cannot take; leave max= out")
             if low > high or low * len(available) > 1 + 1e-9 or high * len(available) < 1 - 1e-9:
-                raise InvalidInputError(
-                    f"{len(available)} arms cannot have weights between {low:g} and {high:g} that add up to 1"
-                )
+                words = f"{len(available)} arms cannot have weights between {low:g} and {high:g}"
+                raise InvalidInputError(f"{words} that add up to 1")
             bounds = np.full(len(arms), low), np.full(len(arms), high)
             shares = bounded_shares(state.chooser(segment), 0.0, available, *bounds)
             return {arms[i]: float(shares[i]) for i in available}
@@ -164,25 +158,20 @@ class Campaign(CampaignInterface):
 
         A campaign does this by itself, in the background, after a guardrail was broken or the mode was changed.
         """
-        count = 0
         with self._notifying:
-            for event in self._undelivered():
-                details, arms = plain_details(event.details), self.arms
+            for event in (events := self._undelivered()):
+                details = plain_details(event.details)
                 message = {
                     "campaign": self.name,
                     "event": event.seq,
                     "kind": EventKind(event.kind).label,
                     "time": utc_time(event.at).isoformat(),
-                    "arm": None if event.arm is None else arms[event.arm],
+                    "arm": None if event.arm is None else self.arms[event.arm],
                     "details": {name: details[name] for name in ("by", "why", "set") if name in details},
                 }
-                url = self.rules["webhook"]
-                if url is None:
-                    break
-                send(url, f"{self.name}-{event.seq}-{event.hash}"[-200:], message)
+                send(str(self.rules["webhook"]), f"{self.name}-{event.seq}-{event.hash}"[-200:], message)
                 self._do(Notified(event.seq))
-                count += 1
-        return count
+        return len(events)
 
     def _undelivered(self) -> list[Event]:
         """Events that a webhook should hear of and has not."""
@@ -195,14 +184,11 @@ class Campaign(CampaignInterface):
 
         return self._read(work)
 
-    def _notify_later(self) -> None:
-        def work() -> None:
-            try:
-                self.notify()
-            except SharpeBanditsError as error:  # notify() and the next message try again
-                logger.warning("campaign %r: %s", self.name, error)
-
-        threading.Thread(target=work, name="sharpe-bandits webhook", daemon=True).start()
+    def _notify_or_warn(self) -> None:
+        try:
+            self.notify()
+        except SharpeBanditsError as error:  # the next message, or notify(), tries again
+            logger.warning("campaign %r: %s", self.name, error)
 
     def _reward_warning(self) -> str | None:
         """What is wrong with rewards that the policy cannot handle; said once."""
@@ -247,13 +233,11 @@ class Campaign(CampaignInterface):
     def status(self) -> Status:
         def work(records: Records) -> Status:
             head = records.head()
-            state, now = self._current(records, head), max(head.now, head.clock)
-            is_due = head.next_expiry is not None and head.next_expiry <= now
-            overdue = Counter(row.arm for row in records.pending(until=now)) if is_due else Counter()
+            state = self._current(records, head)
             if self._remarks[0] != state.seq // LEAST:  # not at every event: this reads many decisions
                 last = records.history(max(state.decisions - LAST, 0) + 1, None)
                 self._remarks = state.seq // LEAST, remarks_on(last, state.agent.arms)
-            return status_of(self.name, state, utc_time(now), overdue, self._remarks[1], clock_refusal(head))
+            return status_of(self.name, state, head, records, self._remarks[1])
 
         return self._read(work)
 

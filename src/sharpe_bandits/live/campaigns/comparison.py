@@ -55,9 +55,7 @@ class Comparison:
         if goal is not None and not isinstance(goal, Mean):
             if goal.has_feature:
                 features = [zip(FEATURE, state.features[name].known, strict=True) for name in ("policy", "control")]
-                pair = [
-                    statistics._replace(**dict(feature)) for statistics, feature in zip(pair, features, strict=True)
-                ]
+                pair = [one._replace(**dict(feature)) for one, feature in zip(pair, features, strict=True)]
             value, interval = _difference(pair, goal)
             if state.sign < 0:
                 value = None if value is None else 0.0 - value

@@ -35,24 +35,16 @@ _CAMPAIGNS, _DECISIONS, _EVENTS, _SNAPSHOTS = schema.TABLES
 _DECISION_COLUMNS, _EVENT_COLUMNS = ", ".join(DecisionRow._fields), ", ".join(Event._fields)
 #: A condition that lower-case text contains another: see :func:`_pattern`.
 _LIKE = "LIKE ? ESCAPE '!'"
-#: Texts that are kept beside the events of a campaign, under numbers before theirs: where old events are, and from
-#: _CHECKPOINT downwards earlier states. The column ``number`` tells how many events, or decisions, they include.
-_ARCHIVE, _CHECKPOINT = -1, -2
+#: The number of the row beside the events of a campaign that tells where old events are.
+_ARCHIVE = -1
 _REVISION = f"SELECT version_num FROM {schema.VERSION_TABLE}"
 _PENDING = f"campaign = ? AND state = '{DecisionState.PENDING}'"  # the condition of an index
-_KEEP_TEXT = (
-    f"INSERT INTO {_EVENTS} (campaign, seq, kind, at, number, details) VALUES (?, ?, -1, 0, ?, ?) "
-    "ON CONFLICT (campaign, seq) DO UPDATE SET number = excluded.number, details = excluded.details"
-)
 #: What is said of a transaction that failed, by what its error means.
 _FAILURES = {
-    "damaged": "{name} is damaged, or not a store ({reason}); restore it from a copy, or recover what is readable "
-    "with: sqlite3 FILE .recover",
+    "damaged": "{name} is damaged, or not a store ({reason}); restore it from a copy, or try: sqlite3 FILE .recover",
     "full": "no space is left for {name} ({reason}); nothing was recorded: free some space and try again",
-    "locked": "{name} was locked by another process for {timeout:g} seconds; nothing was recorded: find the process "
-    "that holds the lock, or pass a longer timeout=",
-    "slow": "{name} did not answer within {timeout:g} seconds; nothing was recorded: check the load of the server, or "
-    "pass a longer timeout=",
+    "locked": "{name} was locked by another process for {timeout:g} seconds; nothing was recorded: find that process",
+    "slow": "{name} did not answer within {timeout:g} seconds; nothing was recorded: check the load of the server",
     "read-only": "{name} cannot be opened for writing ({reason}); check that file and folder exist and are writable",
     "disk": "{name} could not be read or written ({reason}); check the disk and try again",
     "file": "the database {name} failed: {reason}; check the file, and try again",
@@ -66,24 +58,16 @@ class Database(ABC):
     ``name`` is shown in messages; ``timeout`` is how long to wait for a lock, or for a server to come back.
     """
 
-    #: Whether campaigns wait for each other's commits.
     single_writer: bool
-    #: How transactions begin.
-    begin_read: str
+    begin_read: str  # how transactions begin
     begin_write: str
-    #: The clock in SQL, and a condition that a column is in a list (see :meth:`list_argument`).
-    clock: ClassVar[str]
-    in_list: ClassVar[str]
-    #: Compares text by code points.
-    by_code_point: ClassVar[str] = ""
-    #: Ends a statement that locks the rows it selects.
-    for_update: ClassVar[str]
-    #: Lets one process at a time create tables.
-    setup_lock: ClassVar[str] = "SELECT 1"  # beginning to write is enough
-    #: The type of numbers that the database gives to new rows.
-    serial: ClassVar[str]
-    #: The class of errors that the driver raises.
-    error: type[Exception]
+    clock: ClassVar[str]  # in SQL
+    in_list: ClassVar[str]  # a condition that a column is in a list; see :meth:`list_argument`
+    by_code_point: ClassVar[str] = ""  # compares text by code points
+    for_update: ClassVar[str]  # ends a statement that locks the rows it selects
+    setup_lock: ClassVar[str] = "SELECT 1"  # lets one process at a time create tables; beginning to write is enough
+    serial: ClassVar[str]  # the type of numbers that the database gives to new rows
+    error: type[Exception]  # of the driver
 
     def __init__(self, name: str, timeout: float, create: bool) -> None:
         self.timeout, self.name = positive("timeout", timeout), name
@@ -166,17 +150,13 @@ class Database(ABC):
     def check_revision(self, revision: str | None) -> None:
         """Raise unless the tables are those of this release: another one may upgrade them at any time."""
         if revision != schema.REVISION:
-            raise StoreError(
-                f"{self.name} was upgraded to revision {shown(revision)} by a newer release; nothing was recorded: "
-                "restart this process with that release"
-            )
+            words = f"{self.name} was upgraded to {shown(revision)} by a newer release"
+            raise StoreError(f"{words}; nothing was recorded: restart this process with that release")
 
     def close(self) -> None:
         idle, self._idle = self._idle, []
         for driver in idle:
             driver.close()
-
-    # Transactions.
 
     def read(self, campaign: int, work: Callable[[Records], T]) -> T:
         return self._transaction(lambda driver: work(_SQLRecords(self, driver, campaign)), self.begin_read)
@@ -187,9 +167,9 @@ class Database(ABC):
         )
 
     def _transaction(
-        self, work: Callable[[Any], T], begin: str, end: str = "ROLLBACK", *, timeout: float | None = None
+        self, work: Callable[[Any], T], begin: str, end: str = "ROLLBACK", timeout: float | None = None
     ) -> T:
-        timeout = self.timeout if timeout is None else timeout
+        timeout = timeout or self.timeout
         deadline = time.monotonic() + timeout
         while True:
             try:
@@ -225,61 +205,44 @@ class Database(ABC):
         """Accept the clock as it is now, though it has jumped forward."""
         self._last_time = None
 
-    # Campaigns.
-
     def campaigns(
         self, name: str | None = None, *, search: str = "", after: str = "", count: int | None = None
     ) -> list[CampaignRow]:
-        where, arguments = ["name > ?" + self.by_code_point], [after]
-        if name is not None:
-            where, arguments = ["name = ?"], [name]
-        if search:
-            where, arguments = [*where, f"lower(name) {_LIKE}"], [*arguments, _pattern(search)]
+        where, which = (f"name > ?{self.by_code_point}", after) if name is None else ("name = ?", name)
         statement = (
-            f"SELECT {', '.join(CampaignRow._fields)} FROM {_CAMPAIGNS} WHERE {' AND '.join(where)} ORDER BY name"
+            f"SELECT {', '.join(CampaignRow._fields)} FROM {_CAMPAIGNS} WHERE {where} AND lower(name) {_LIKE} "
+            f"ORDER BY name{self.by_code_point} LIMIT ?"
         )
-        rows = self._select(f"{statement}{self.by_code_point} LIMIT ?", *arguments, _ALL if count is None else count)
+        rows = self._select(statement, which, _pattern(search), _ALL if count is None else count)
         return list(map(CampaignRow._make, rows))
 
     def _select(self, text: str, *arguments: Any) -> list[Any]:
         return self._transaction(lambda driver: driver.execute(text, arguments).fetchall(), self.begin_read)
 
     def create(self, name: str, settings: str, snapshot: str) -> None:
-        campaign = (
-            f"INSERT INTO {_CAMPAIGNS} (name, settings, created, events, clock) VALUES (?, ?, ?, 0, ?) "
-            "ON CONFLICT (name) DO NOTHING"
-        )
-        initial = (
-            f"INSERT INTO {_SNAPSHOTS} (campaign, seq, state) SELECT id, 0, ? FROM {_CAMPAIGNS} WHERE name = ? "
-            "ON CONFLICT (campaign) DO NOTHING"
-        )
-
         def work(records: Any) -> None:
             now = records.now()
-            records.send(campaign, name, settings, now, now)
-            records.send(initial, snapshot, name)
+            if _insert_campaign(records.driver, (name, settings, now, 0, now, None, None)):
+                initial = f"INSERT INTO {_SNAPSHOTS} SELECT id, 0, ? FROM {_CAMPAIGNS} WHERE name = ?"
+                records.send(initial, snapshot, name)
 
         self.write(0, work)
 
     def adopt(self, row: CampaignRow, source: Records) -> bool:
         """Add a campaign of another storage with all of its log, in one transaction; whether its name was free."""
-        head, (seq, state) = source.head(), source.snapshot()
-        insert = (
-            f"INSERT INTO {_CAMPAIGNS} (name, settings, created, events, clock, next_expiry, hash) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING"
-        )
+        head, snapshot = source.head(), source.snapshot()
         values = row.name, row.settings, head.created, head.events, head.clock, head.next_expiry, head.hash
 
         def work(records: Any) -> bool:
             driver = records.driver
             driver.execute(self.setup_lock)
-            if driver.execute(insert, values).rowcount == 0:
+            if not _insert_campaign(driver, values):
                 return False
             ((campaign,),) = driver.execute(f"SELECT id FROM {_CAMPAIGNS} WHERE name = ?", (row.name,))
             for table, fields, rows in (
                 (_DECISIONS, DecisionRow._fields, source.history(1, None)),
                 (_EVENTS, Event._fields, source.events(0, head.events)),
-                (_SNAPSHOTS, ("seq", "state"), [(seq, state)]),
+                (_SNAPSHOTS, ("seq", "state"), [snapshot]),
             ):
                 remaining = iter(rows)
                 while page := list(islice(remaining, _PAGE)):
@@ -293,13 +256,11 @@ class Database(ABC):
         """Forget old events of a campaign, which are in files, and keep where they are."""
 
         def work(records: Any) -> None:
-            old = f"DELETE FROM {_EVENTS} WHERE campaign = ? AND seq > {_ARCHIVE} AND seq <= ?"
-            records.send(old, campaign, archive.events)
-            records.send(_KEEP_TEXT, campaign, _ARCHIVE, archive.events, json.dumps(archive))
+            records.send(f"DELETE FROM {_EVENTS} WHERE campaign = ? AND seq <= ?", campaign, archive.events)
+            place = f"INSERT INTO {_EVENTS} (campaign, seq, kind, at, details) VALUES (?, {_ARCHIVE}, -1, 0, ?)"
+            records.send(place, campaign, json.dumps(archive))
 
         self.write(campaign, work)
-
-    # Tables.
 
     def _prepare(self, create: bool) -> None:
         """Create the tables if there are none, or upgrade them; refuse foreign or newer databases."""
@@ -308,8 +269,7 @@ class Database(ABC):
             raise StoreError(f"there are no campaigns in {self.name}; create one first")
         if revision not in (None, *schema.REVISIONS):
             raise UnreadableDataError(
-                f"{self.name} was written by another version of sharpe-bandits (revision {shown(revision)}), which "
-                "this release does not read; use that version, or another store"
+                f"{self.name} was written by another release (revision {shown(revision)}); use that"
             )
         if revision != schema.REVISION:
             self._make()
@@ -327,6 +287,15 @@ class Database(ABC):
             return None
         revisions = driver.execute(_REVISION).fetchall()
         return str(revisions[0][0]) if len(revisions) == 1 else ""
+
+
+def _insert_campaign(driver: Any, values: Sequence[Any]) -> bool:
+    """Add a campaign; whether its name was free."""
+    insert = (
+        f"INSERT INTO {_CAMPAIGNS} (name, settings, created, events, clock, next_expiry, hash) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING"
+    )
+    return bool(driver.execute(insert, values).rowcount)
 
 
 def _pattern(text: str) -> str:
@@ -365,11 +334,9 @@ class _SQLRecords:
         return self._rows(f"SELECT {self._database.clock}")[0][0] or time.time()
 
     def _select_head(self) -> str:
-        ours, lock = ("", "") if not self._for_update else (f", ({_REVISION})", self._database.for_update)
-        return (
-            f"SELECT created, events, clock, next_expiry, {self._database.clock}, hash{ours} FROM {_CAMPAIGNS} "
-            f"WHERE id = ?{lock}"
-        )
+        ours, lock = (f", ({_REVISION})", self._database.for_update) if self._for_update else ("", "")
+        columns = f"created, events, clock, next_expiry, {self._database.clock}, hash{ours}"
+        return f"SELECT {columns} FROM {_CAMPAIGNS} WHERE id = ?{lock}"
 
     def head(self) -> Head:
         rows = self._rows(self._select_head(), self._campaign) if self._head is None else self._head
@@ -385,27 +352,15 @@ class _SQLRecords:
         (row,) = self._rows(f"SELECT seq, state FROM {_SNAPSHOTS} WHERE campaign = ?", self._campaign)
         return row[0], row[1]
 
-    def checkpoint(self, decision: int) -> str | None:
-        rows = self._rows(
-            f"SELECT details FROM {_EVENTS} WHERE campaign = ? AND seq <= {_CHECKPOINT} AND number < ? "
-            "ORDER BY number DESC LIMIT 1",
-            self._campaign,
-            decision,
-        )
-        return rows[0][0] if rows else None
-
     def events(self, after: int, upto: int) -> Iterator[Event]:
-        def stored(first: int) -> Iterator[Event]:
-            return map(Event._make, self._pages(_EVENT_COLUMNS, _EVENTS, "seq", first, upto))
-
-        rows = stored(after + 1)
-        event = next(rows, None)
-        if max(after, 0) < upto and (event is None or event.seq > after + 1) and (old := self.archive()) is not None:
-            yield from old.logged(after + 1, upto)
-            yield from stored(max(after, old.events) + 1)
-        elif event is not None:
+        for row in self._pages(_EVENT_COLUMNS, _EVENTS, "seq", after + 1, upto):
+            event = Event._make(row)
+            if event.seq > after + 1 and (old := self.archive()) is not None:
+                yield from old.logged(after + 1, event.seq - 1)
             yield event
-            yield from rows
+            after = event.seq
+        if after < upto and (old := self.archive()) is not None:
+            yield from old.logged(after + 1, upto)
 
     def archive(self) -> Archive | None:
         """Where the old events of the campaign are, if they have been archived."""
@@ -430,12 +385,11 @@ class _SQLRecords:
     def pending(
         self, count: int | None = None, *, after: float | None = None, until: float | None = None
     ) -> list[DecisionRow]:
-        statement = f"SELECT {_DECISION_COLUMNS} FROM {_DECISIONS} WHERE {_PENDING}"
-        parameters: list[Any] = [self._campaign]
-        for condition, end in ((" AND expires > ?", after), (" AND expires <= ?", until)):
-            if end is not None:
-                statement, parameters = statement + condition, [*parameters, end]
-        rows = self._rows(f"{statement} ORDER BY expires, number LIMIT ?", *parameters, count or _ALL)
+        ends = {" AND expires > ?": after, " AND expires <= ?": until}
+        bounds = {condition: end for condition, end in ends.items() if end is not None}
+        statement = f"SELECT {_DECISION_COLUMNS} FROM {_DECISIONS} WHERE {_PENDING}{''.join(bounds)}"
+        order = "ORDER BY expires, number LIMIT ?"
+        rows = self._rows(f"{statement} {order}", self._campaign, *bounds.values(), count or _ALL)
         return list(map(DecisionRow._make, rows))
 
     def log(self, before: int | None, count: int, search: Search | None) -> list[tuple[Event, str | None, str | None]]:
@@ -474,11 +428,6 @@ class _SQLRecords:
         self.send(head, last.seq, batch.clock, batch.next_expiry, last.hash, campaign)
         if batch.outcomes:
             database.update(driver, _DECISIONS, Outcome._fields, campaign, batch.outcomes)
-        if batch.amended is not None:
-            stale = f"DELETE FROM {_EVENTS} WHERE campaign = ? AND seq <= {_CHECKPOINT} AND number >= ?"
-            self.send(stale, campaign, batch.amended)
-        for place, decisions, text in batch.checkpoints:
-            self.send(_KEEP_TEXT, campaign, _CHECKPOINT - place, decisions, text)
         if batch.snapshot is not None:
             snapshot = f"UPDATE {_SNAPSHOTS} SET seq = ?, state = ? WHERE campaign = ?"
             self.send(snapshot, last.seq, batch.snapshot, campaign)

@@ -63,9 +63,8 @@ def evaluate(storage: Storage, campaign: int, settings: Settings, policy: Policy
     storage.read(campaign, work)
     if not settings.explore and not rounds:
         raise InvalidInputError(
-            "this log cannot be used to evaluate another policy: the campaign has explore=0, so arms that its policy "
-            "did not choose had no chance of being played; create a campaign with explore=0.05, for example, or record "
-            "decisions of others with their propensity"
+            "this log cannot evaluate another policy: it has explore=0, so other arms had no chance; create a "
+            "campaign with explore=0.05, for example, or record decisions of others with their propensity"
         )
     if len(rounds) < 2:
         raise InvalidInputError(f"{len(rounds)} rewards are too few to evaluate another policy; wait for more")

@@ -124,31 +124,27 @@ def check_guardrails(guardrails: Any) -> list[dict[str, Any]]:
         guardrails = [_parsed(part) for part in guardrails.split(";") if part.strip()]
     if isinstance(guardrails, (Guardrail, Mapping)) or not isinstance(guardrails, Iterable):
         guardrails = [guardrails]
-    checked = []
-    for guardrail in guardrails:
-        if isinstance(guardrail, Mapping):
-            names = [one.name for one in fields(Guardrail)]
-            for name in guardrail:
-                if name not in names:
-                    raise unknown("part of a guardrail", name, names)
-            if not {"kind", "limit"} <= guardrail.keys():
-                raise InvalidInputError(f"a guardrail needs a kind and a limit, got {shown(dict(guardrail))}")
-            guardrail = Guardrail(**{**guardrail, "limit": finite("the limit of a guardrail", guardrail["limit"])})
-        if not isinstance(guardrail, Guardrail):
-            raise InvalidInputError(f'a guardrail is like {{"kind": "mean", "limit": -2.0}}, got {shown(guardrail)}')
-        checked.append(asdict(guardrail))
-    return checked
+    return [asdict(one if isinstance(one, Guardrail) else _from_parts(one)) for one in guardrails]
+
+
+def _from_parts(parts: Any) -> Guardrail:
+    if not isinstance(parts, Mapping) or not {"kind", "limit"} <= parts.keys():
+        raise InvalidInputError(f"a guardrail needs a kind and a limit, got {shown(parts)}")
+    names = [one.name for one in fields(Guardrail)]
+    for name in parts:
+        if name not in names:
+            raise unknown("part of a guardrail", name, names)
+    return Guardrail(**{**parts, "limit": finite("the limit of a guardrail", parts["limit"])})
 
 
 def _parsed(text: str) -> dict[str, Any]:
     parts = [part.partition("=") for part in text.split(",")]
-    if not all(equals for _, equals, _ in parts):
-        raise InvalidInputError(f'a guardrail is like "kind=mean,limit=-2,arm=A,action=suspend", got {shown(text)}')
     content: dict[str, Any] = {name.strip(): value.strip() for name, _, value in parts}
     try:
         return {**content, "limit": float(content["limit"])}
     except (KeyError, ValueError):
-        raise InvalidInputError(f"a guardrail needs a number as its limit, got {shown(text)}") from None
+        remedy = "a guardrail needs a limit that is a number, as in kind=mean,limit=-2,arm=A,action=suspend"
+        raise InvalidInputError(f"{remedy}; got {shown(text)}") from None
 
 
 class Watch:

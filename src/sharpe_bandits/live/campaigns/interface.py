@@ -168,7 +168,7 @@ class CampaignInterface(ABC):
         self, decision: Decision | int | str, reward: float, why: str | None = None, *, by: str | None = None
     ) -> None:
         """Correct a wrong reward: both values stay in the log, and the state becomes what it would be with the new one
-        from the start. The time is proportional to the number of events since the decision was made.
+        from the start. The time is proportional to the length of the log: a second per 100,000 events.
         """
         self._do(requests.Amend(self._number(decision), reward, why=why, by=by))
 

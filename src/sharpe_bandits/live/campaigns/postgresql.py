@@ -21,7 +21,9 @@ _MARGIN = 1.0
 #: Seconds between attempts to reconnect.
 _RECONNECT = 0.05
 #: What a server says when it refuses a connection for good, so that retrying is pointless.
-_REFUSALS = ("does not exist", "authentication failed", "no password", "resolve", "invalid")
+_REFUSALS = (
+    "does not exist", "authentication failed", "no password", "no pg_hba.conf", "resolve", "invalid", "lock timeout"
+)  # fmt: skip
 #: What a server says, and what it means.
 _MEANINGS = {"no space left": "full", "disk full": "full", "lock timeout": "locked", "statement timeout": "slow"}
 
@@ -46,8 +48,7 @@ class PostgreSQL(Database):
             raise InvalidInputError(f"{shown(url)} is not a URL; write postgresql://user@host/database") from None
         if parts.scheme not in ("postgresql", "postgres", "postgresql+psycopg"):
             raise InvalidInputError(
-                f"a store is an SQLite file or a PostgreSQL database; got a URL for {shown(parts.scheme)}: pass a "
-                "path, or postgresql://user@host/database"
+                f"the URL of a PostgreSQL database begins with postgresql://, not with {shown(parts.scheme)}"
             )
         require("psycopg", "PostgreSQL", "live")
         import psycopg
@@ -110,13 +111,6 @@ class PostgreSQL(Database):
     def _retry_after(self, cause: Any) -> float | None:
         import psycopg
 
-        if isinstance(
-            cause,
-            psycopg.errors.LockNotAvailable
-            | psycopg.errors.InvalidAuthorizationSpecification
-            | psycopg.errors.InvalidCatalogName,
-        ):
-            return None
         stopped = psycopg.errors.IdleInTransactionSessionTimeout  # this process was; its transaction was rolled back
         lost = isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError | stopped)
         if not lost or any(words in str(cause) for words in _REFUSALS):
@@ -174,10 +168,9 @@ def _bounded_connections(limit: float) -> Any:
                 tables += [cursor.fetchall()] if cursor.description else []
                 if not cursor.nextset():
                     break
-            for kept, rows in zip(
-                [rows for text, _, rows in waiting if text.startswith("SELECT")], tables, strict=False
-            ):
-                kept.extend(rows)
+            asked = [rows for text, _, rows in waiting if text.startswith("SELECT")]
+            for rows, table in zip(asked, tables, strict=False):
+                rows.extend(table)
             if cursor.description and cursor.rowcount:
                 cursor.scroll(0, "absolute")
             return cursor

@@ -169,12 +169,27 @@ def given(columns: Mapping[str, Mapping[str, Any]], values: Mapping[str, Any]) -
     return {name: value for name, value in checked.items() if value != {}}
 
 
+def with_iso_times(values: dict[str, Any]) -> dict[str, Any]:
+    """Values with times in ISO 8601."""
+    return {name: x.isoformat() if isinstance(x, datetime) else x for name, x in values.items()}
+
+
 class Plain:
     """A dataclass that can be written as JSON."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, times in ISO 8601."""
         return with_iso_times(vars(self))
+
+
+@dataclass(frozen=True)
+class Entry(Plain):
+    """A campaign in the list of a store."""
+
+    name: str
+    policy: str
+    created: datetime
+    events: int
 
 
 @dataclass(frozen=True)
@@ -194,11 +209,8 @@ class Decision(Plain):
     told : when it was told
     by : who decided
     choice : what the policy would have chosen, where somebody else decided
-    segment : segment that it was asked for
-    tags : tags that it was asked for with
-    metrics : other metrics, told with the reward
-    weight : weight, such as a notional, told with the reward
-    covariate : what was seen in the round whichever arm was played, told with the reward
+    segment, tags : what it was asked for with
+    metrics, weight, covariate : what was told with the reward (see :meth:`Campaign.tell`)
     """
 
     number: int
@@ -244,11 +256,6 @@ class Decision(Plain):
         )
 
 
-def with_iso_times(values: dict[str, Any]) -> dict[str, Any]:
-    """Values with times in ISO 8601."""
-    return {name: x.isoformat() if isinstance(x, datetime) else x for name, x in values.items()}
-
-
 def plain_details(text: str | None) -> dict[str, Any]:
     """The details of an event or a decision."""
     return {} if text is None else json.loads(text)
@@ -267,16 +274,6 @@ def user_key(key: str | None) -> str | None:
 def utc_time(seconds: float) -> datetime:
     """The time so many seconds after 1970."""
     return datetime.fromtimestamp(seconds, UTC)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A campaign in the list of a store."""
-
-    name: str
-    policy: str
-    created: datetime
-    events: int
 
 
 @dataclass(frozen=True)
@@ -313,18 +310,15 @@ class Evaluation:
     Attributes
     ----------
     policy : its name
-    rounds : decisions with rewards, which the estimates use
-    unrewarded : decisions without one, which are left out
+    rounds, unrewarded : decisions with rewards, which the estimates use, and without
     earned : the mean reward of the campaign
     inverse_propensity, doubly_robust : estimated mean reward of the other policy
-    objective : the other policy's objective; None if it has none, or one that needs more than mean and variance
-    value, self_normalised
-        estimated value of that objective, of all rewards that the other policy would have had: doubly robust, and by
-        self-normalised weights; larger is better, also for costs
-    value_anytime : time-uniform 95% interval of ``value``
-    earned_value : the objective of the campaign's own rewards
     effective_rounds : effective number of rounds of the other policy
     direction : "min" if rewards are costs: all estimates are then those of costs
+    objective : the other policy's objective; None if it has none, or one that needs more than mean and variance
+    value, self_normalised : its estimated value, doubly robust and by self-normalised weights; larger is better
+    value_anytime : time-uniform 95% interval of ``value``
+    earned_value : the objective of the campaign's own rewards
     """
 
     policy: str
@@ -376,11 +370,10 @@ class Verification:
         return self.ok
 
     def __str__(self) -> str:
-        if self.ok:
-            words = f"verified: {self.events:,} events reproduce the state and {self.decisions:,} decisions"
-            return "\n".join([words, *self.notes])
-        count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
-        return "\n".join([f"{count} in {self.events:,} events:", *self.problems, *self.notes])
+        words = f"verified: {self.events:,} events reproduce the state and {self.decisions:,} decisions"
+        if n := len(self.problems):
+            words = f"{n} problem{'s' if n > 1 else ''} in {self.events:,} events:"
+        return "\n".join([words, *self.problems, *self.notes])
 
     def add(self, problem: str) -> None:
         """Add a problem, up to a maximum number."""

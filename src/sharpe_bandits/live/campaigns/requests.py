@@ -45,8 +45,7 @@ class Ask(Circumstances):
     Parameters
     ----------
     keys : idempotency keys of up to 200 characters; None for a decision without one
-    worker, among, segment, tags : as in :meth:`Campaign.ask`
-    distinct : whether all decisions of the request are of different arms
+    worker, among, distinct, segment, tags : as in :meth:`Campaign.ask`; ``distinct`` is true or false
     """
 
     keys: Sequence[str | None] = (None,)
@@ -297,10 +296,7 @@ def past_records(source: Any, arms: list[Any], columns: Mapping[str, str]) -> li
     records = []
     for place, row in enumerate(_rows(source), 1):
         if not isinstance(row, Mapping) or any(row.get(column) is None for column in columns.values()):
-            raise InvalidInputError(
-                f"row {place} needs an arm and a reward, in columns {' and '.join(columns.values())}, got "
-                f"{shown(row)}; nothing was recorded"
-            )
+            raise InvalidInputError(f"row {place} needs {' and '.join(columns.values())}, got {shown(row)}")
         cells = {name: row.get(columns.get(name, name)) for name in _COLUMNS}
         values = {name: _number(x) if name in _NUMBERS else x for name, x in cells.items() if x is not None}
         if "key" not in values:
@@ -329,11 +325,10 @@ def _rows(source: Any) -> list[Any]:
     import pyarrow.parquet
 
     try:
+        if isinstance(source, (str, os.PathLike)):
+            source = (pa.csv.read_csv if Path(source).suffix == ".csv" else pa.parquet.read_table)(source)
         if hasattr(source, "__arrow_c_stream__"):  # a table, or a frame of any library
             return pa.table(source).to_pylist()
-        if isinstance(source, (str, os.PathLike)):
-            read = pa.csv.read_csv if Path(source).suffix == ".csv" else pa.parquet.read_table
-            return read(source).to_pylist()
     except (OSError, TypeError, ValueError) as error:
         raise UnreadableDataError(f"{shown(source)} cannot be read: {error}") from None
     if isinstance(source, Iterable) and not isinstance(source, Mapping):

@@ -10,7 +10,8 @@ from ..._support.names import check_name
 from ..._support.validation import is_number, one_of, probability, whole
 from ...errors import InvalidInputError, shown, unknown
 from .guardrails import check_guardrails
-from .webhooks import check_webhook
+from .segments import check_free_choice
+from .webhooks import check_webhook, warn_unless_allowed
 
 if TYPE_CHECKING:
     from ..agents import Agent
@@ -50,32 +51,25 @@ class Rules:
         """Probability with which the policy decides."""
         return self.share if self.mode == "live" else 0.0
 
-    def check(self, agent: Agent, changed: Container[str] = ("bounds",)) -> None:
+    def check(self, agent: Agent, changed: Container[str]) -> None:
         """Raise if these rules do not fit together, or not the arms and the policy; ``changed``: names of those that
         are new. Bounds that no longer add up, since arms were retired, are no reason not to pause.
         """
-        for name in ("control", "fallback"):
-            arm = getattr(self, name)
-            if arm is not None:
-                agent._number_of(arm)
-                if arm in agent.retired:
-                    raise InvalidInputError(f"{name} must be an arm that is played, and {arm!r} is retired")
+        if self.webhook is not None and "webhook" in changed:
+            warn_unless_allowed(self.webhook)
+        for name, arm in (("control", self.control), ("fallback", self.fallback)):
+            if arm is not None and agent._number_of(arm) not in agent.active:
+                raise InvalidInputError(f"{name} must be an arm that is played, and {arm!r} is retired")
         if self.mode == "live" and self.share < 1 and self.control is None:
-            raise InvalidInputError(
-                f"share={self.share:g} leaves decisions to a control arm; name it: control={agent.arms[0]!r}"
-            )
+            raise InvalidInputError(f"share={self.share:g} needs a control arm; name it: control={agent.arms[0]!r}")
         names = list(map(str, agent.arms))
         for arm in self.bounds:
             if arm not in names:
                 raise unknown("arm", arm, names)
         active = [str(agent.arms[i]) for i in agent.active]
-        low = sum(self.bounds.get(arm, [0.0, 1.0])[0] for arm in active)
-        high = sum(self.bounds.get(arm, [0.0, 1.0])[1] for arm in active)
+        low, high = (sum(self.bounds.get(arm, [0.0, 1.0])[end] for arm in active) for end in (0, 1))
         if "bounds" in changed and (low > 1 + 1e-9 or high < 1 - 1e-9):
-            raise InvalidInputError(
-                f"the shares of all arms add up to 1, but the lower bounds add up to {low:g} and the upper ones to "
-                f"{high:g}; loosen bounds"
-            )
+            raise InvalidInputError(f"shares add up to 1, lower bounds to {low:g}, upper to {high:g}; loosen bounds")
         for arm in self.suspended:
             agent._number_of(arm)
         if all(agent.arms[i] in self.suspended for i in agent.active):
@@ -85,18 +79,11 @@ class Rules:
                 agent._number_of(guardrail["arm"])
             if guardrail["action"] == "control" and self.control is None:
                 raise InvalidInputError("a guardrail that falls back to control needs a control arm; give control=")
-        if not agent.policy.minimises_regret and (
-            (self.policy_share < 1 and self.mode != "paused")
-            or self.fallback is not None
-            or self.bounds
-            or self.suspended
-        ):
-            raise InvalidInputError(
-                f"{agent.policy.name} decides how often each arm is played: it can be paused (without fallback=), but "
-                "not share its decisions, or suspend arms; start another campaign with a policy for regret"
-            )
-        if not agent.policy.minimises_regret and any(one["action"] != "pause" for one in self.guardrails):
-            raise InvalidInputError(f"a guardrail of {agent.policy.name} can only pause; give action='pause'")
+        shares = (self.policy_share < 1 and self.mode != "paused") or self.bounds or self.suspended
+        acts = any(guardrail["action"] != "pause" for guardrail in self.guardrails)
+        if shares or acts or self.fallback is not None:
+            aim = "share its decisions, or suspend arms; it can be paused (without fallback=), also by guardrails"
+            check_free_choice(agent.policy, aim)
 
 
 def arm_of(arms: list[Any], arm: Any) -> Any:
@@ -126,8 +113,7 @@ def _bounds(bounds: Any) -> dict[str, list[float]]:
         except (TypeError, ValueError):
             low, high = 1.0, 0.0
         if not 0 <= low <= high <= 1:
-            raise InvalidInputError(f"the bounds of {shown(arm)} must be (low, high) with 0 <= low <= high <= 1, got "
-                                    f"{shown(pair)}")  # fmt: skip
+            raise InvalidInputError(f"bounds are (low, high) with 0 <= low <= high <= 1, got {shown(pair)}")
         result[str(_arm(arm))] = [low, high]
     return result
 

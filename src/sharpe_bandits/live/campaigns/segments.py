@@ -48,20 +48,20 @@ class Borrowed(NamedTuple):
     rho: float
 
 
+def check_free_choice(policy: Policy, aim: str) -> None:
+    """Raise unless a policy can choose any arm at any time; ``aim`` says what cannot be done otherwise."""
+    if not policy.minimises_regret:
+        raise InvalidInputError(f"{policy.name} decides how often each arm is played, and cannot {aim}")
+
+
 def check_segments(pooling: Pooling, policy: Policy) -> None:
     """Raise if a policy cannot have segments."""
     if pooling == "none":
         return
-    if not policy.minimises_regret:
-        raise InvalidInputError(
-            f"{policy.name} decides how often each arm is played, and cannot do so by segment; start a campaign per "
-            "segment"
-        )
+    check_free_choice(policy, "do so by segment; start a campaign per segment")
     pools = isinstance(policy, IndexPolicy) and policy.forgetting == NO_FORGETTING
     if pooling == "pooled" and not (pools and layout_of(policy).places.keys() <= {"maximum"}):  # type: ignore[arg-type]
-        raise InvalidInputError(
-            f"{policy.name} keeps more than sums of rewards, which cannot be pooled; give segments='separate'"
-        )
+        raise InvalidInputError(f"what {policy.name} keeps of rewards cannot be pooled; give segments='separate'")
 
 
 class Segments:
@@ -77,8 +77,7 @@ class Segments:
         if segment not in self.agents:
             if len(self.agents) >= MAX_SEGMENTS:
                 raise ConflictError(
-                    f"a campaign has at most {MAX_SEGMENTS:,} segments with records of their own; use tags for what "
-                    "has more values; nothing was recorded"
+                    f"a campaign has at most {MAX_SEGMENTS:,} segments; use tags for what has more values"
                 )
             self.agents[segment] = self._new(segment, whole)
         return self.agents[segment]

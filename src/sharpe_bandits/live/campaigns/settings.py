@@ -23,7 +23,7 @@ from ...policies.by_name import policies_by_name
 from ..agents.base import check_arms
 from .guardrails import Guardrail
 from .rules import CHECKS, Mode
-from .segments import Pooling, check_segments
+from .segments import Pooling, check_free_choice, check_segments
 
 _UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _LENGTH = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:(second|minute|hour|day|week)s?)?\s*")
@@ -41,10 +41,7 @@ def lease_seconds(lease: Any) -> float:
     elif is_number(lease):
         length = real(lease)
     if not 0 < length <= _LONGEST:
-        raise InvalidInputError(
-            f'a lease is a length of time of up to 100 years, such as "1 day", "90 seconds" or a number of seconds, '
-            f"got {shown(lease)}; leave it out if decisions never expire"
-        )
+        raise InvalidInputError(f'a lease is a length of time of up to 100 years, such as "1 day", got {shown(lease)}')
     return length
 
 
@@ -138,13 +135,10 @@ class Settings:
             raise InvalidInputError("default_reward is the reward of an expired decision; give a lease, too")
         if settings.default_reward is not None and policy.objective is not None and policy.objective.needs_covariate:
             raise InvalidInputError(
-                f"{policy.objective!r} needs a covariate with every reward, and a default_reward has none; leave it out"
+                f"a default_reward has no covariate, which {policy.objective!r} needs; leave it out"
             )
-        if settings.explore and not policy.minimises_regret:
-            raise InvalidInputError(
-                f"{policy.name} decides how often each arm is played, and explore={settings.explore:g} would spend its "
-                "budget differently; leave explore out"
-            )
+        if settings.explore:
+            check_free_choice(policy, "explore; leave explore out")
         check_segments(settings.segments, policy)
         return settings
 
@@ -158,19 +152,13 @@ class Settings:
     @classmethod
     def from_json(cls, text: str) -> Settings:
         """Settings from a store. Those that an older release did not know have their defaults."""
+        content = from_json(text, "the description of the campaign")
+        if newer := sorted(content.keys() - {one.name for one in fields(cls)}):
+            raise UnreadableDataError(f"the setting {shown(newer[0])} is of a newer release; upgrade sharpe-bandits")
         try:
-            content = from_json(text, "it")
-        except UnreadableDataError as error:
-            raise _damaged(str(error)) from None
-        names = {one.name for one in fields(cls)}
-        if not isinstance(content, dict) or not {"policy", "arms"} <= content.keys():
-            raise _damaged("it has no policy or no arms")
-        if newer := sorted(content.keys() - names):
-            raise UnreadableDataError(
-                f"the campaign has a setting that this release does not know ({shown(newer[0])}): it was created by a "
-                "newer release; upgrade sharpe-bandits"
-            )
-        return cls(**content)
+            return cls(**content)
+        except TypeError as error:
+            raise UnreadableDataError(f"the description of the campaign is damaged: {error}") from None
 
     def check_same(self, name: str, arms_now: Callable[[], list[Any]], options: dict[str, Any]) -> None:
         """Raise if options differ from the settings of the campaign with this name; its arms now are fine."""
@@ -179,13 +167,9 @@ class Settings:
             new = plain(value.to_dict()) if key == "policy" else value
             if new != expected and not (key == "arms" and new == arms_now()):
                 raise ConflictError(
-                    f"the campaign {name!r} was created with {key}={shown(expected)}, not {shown(new)}; nothing was "
-                    f"changed: open it without {key}=, or give a new campaign another name"
+                    f"the campaign {name!r} was created with {key}={shown(expected)}, not {shown(new)}; open it "
+                    f"without {key}=, or give a new campaign another name"
                 )
-
-
-def _damaged(reason: str) -> UnreadableDataError:
-    return UnreadableDataError(f"the description of the campaign is damaged ({reason}); restore the store from a copy")
 
 
 def optional_settings() -> dict[str, Field[Any]]:

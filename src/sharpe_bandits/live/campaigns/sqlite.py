@@ -88,10 +88,7 @@ class SQLite(Database):
     @contextmanager
     def connection(self) -> Iterator[Any]:
         if self._file not in (None, _identity(self._path)):  # what is written to a deleted file is lost
-            raise StoreError(
-                f"{self.name} was deleted or replaced while it was in use; nothing was recorded: put it back, or "
-                "restart this process"
-            )
+            raise StoreError(f"{self.name} was deleted or replaced; nothing was recorded: put it back, or begin anew")
         with super().connection() as driver:
             yield driver
 
@@ -162,10 +159,7 @@ def _check_file(path: Path, create: bool) -> None:
     """Create a file that is missing, if that is wanted; raise on a network file system. Other problems SQLite sees."""
     kind = file_system(path.parent)
     if kind in _NETWORK:
-        raise StoreError(
-            f"{path} is on a network file system ({kind}), on which SQLite may lose data; put it on a local disk, or "
-            "use PostgreSQL: Store('postgresql://...')"
-        )
+        raise StoreError(f"{path} is on a network file system ({kind}), where SQLite may lose data; use PostgreSQL")
     if not path.exists():
         if not create:
             raise StoreError(f"there is no store {path}; create a campaign first, or check the path")
@@ -179,11 +173,10 @@ def file_system(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
         lines = mounts.read_text("utf-8", "surrogateescape").splitlines()
     except OSError:
         return ""
-    resolved, longest, kind = folder.resolve(), -1, ""
+    resolved, longest, kind = folder.resolve(), "", ""
     for line in lines:
-        fields = line.split(" ")
-        if len(fields) > 2:
-            point = fields[1].replace("\\040", " ")
-            if resolved.is_relative_to(point) and len(point) >= longest:
-                longest, kind = len(point), fields[2]
+        _, point, mounted = [*line.split(" "), "", ""][:3]
+        point = point.replace("\\040", " ")
+        if point and resolved.is_relative_to(point) and len(point) >= len(longest):
+            longest, kind = point, mounted
     return kind

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._support.files import from_json
-from ...errors import CampaignOverError, CampaignPausedError, ConflictError, UnreadableDataError, shown
+from ...errors import CampaignOverError, CampaignPausedError, ConflictError, UnreadableDataError
 from ...objectives.accumulator import FeatureAccumulator
 from ...play.allocation import ALLOCATION, NOTHING, pour, sample, start_with
 from ...play.streams import fold, stream_key, uniform
@@ -31,11 +31,6 @@ SNAPSHOT_FORMAT = 2
 #: A snapshot is due each time the log has grown by this many events, or by one event per this many bytes of the
 #: snapshot if that is more: this costs little per event, and opening the campaign has few events to apply.
 _SNAPSHOT_EVENTS, _SNAPSHOT_BYTES = 256, 50
-#: Kinds of events that are not about one arm.
-_WITHOUT_ARM = frozenset({
-    EventKind.ARM_ADDED, EventKind.CLOCK_ACCEPTED, EventKind.CHANGED, EventKind.GUARDRAIL, EventKind.NOTIFIED,
-    EventKind.CHOICES_REVISED,
-})  # fmt: skip
 
 
 class Draw(NamedTuple):
@@ -91,8 +86,6 @@ class State:
         self.watches = [Watch(Guardrail(**one)) for one in self.rules.guardrails]
         #: Length of the last snapshot, and whether one is due because replaying the log would take long.
         self._snapshot_size, self._snapshot_due = 0, False
-        #: Snapshots to keep for replays: decisions that each includes, and its text, by place.
-        self.checkpoints: dict[int, tuple[int, str]] = {}
 
     @property
     def sign(self) -> float:
@@ -111,47 +104,34 @@ class State:
                 state = cls.from_json(text, settings, policy)
             state._snapshot_size = len(text)
         for event in records.events(state.seq, seq) if state.seq < seq else ():
-            if event.kind == EventKind.AMENDED:  # whoever amends writes a snapshot
-                snapshot_seq, text = records.snapshot()
-                if event.seq <= snapshot_seq <= seq and _parsed(text)["format"] == SNAPSHOT_FORMAT:
-                    return cls.load(records, seq, settings, policy, cls.from_json(text, settings, policy))
-                return cls.replayed(lambda start: records.events(start, seq), settings, policy)
+            if event.kind == EventKind.AMENDED:  # whoever amends writes a snapshot, perhaps of an older format
+                snapshot = cls.from_json(records.snapshot()[1], settings, policy)
+                if snapshot.seq >= event.seq:
+                    return cls.load(records, seq, settings, policy, snapshot)
+                return cls.replayed(lambda: records.events(0, seq), settings, policy)
             state.apply(event)
         return state
 
     @classmethod
     def replayed(
         cls,
-        events: Callable[[int], Iterable[Event]],
+        events: Callable[[], Iterable[Event]],
         settings: Settings,
         policy: Policy,
-        checkpoint: str | None = None,
         amended: Mapping[int, float] | None = None,
     ) -> State:
-        """The state after ``events(0)``, all events, as if amended rewards had always been what they are now.
-
-        ``checkpoint`` is an earlier state, whose number of events is then passed to ``events``. ``amended``: further
-        rewards that are to be amended, by decision.
-        """
-        state = cls(settings, policy) if checkpoint is None else cls.from_json(checkpoint, settings, policy)
-        start = state.seq
-        return state.extended(with_amendments(lambda: events(start), amended))
-
-    def extended(self, events: Iterable[Event]) -> State:
-        """This state after further events of a replay: what is stored of it is to be replaced."""
-        for event in events:
-            self.apply(event)
-            self.due_snapshot(event.seq - 1)
-        self._snapshot_due = True
-        return self
+        """The state after all events, as if amended rewards, and those ``amended`` now, had always been right."""
+        state = cls(settings, policy)
+        for event in with_amendments(events, amended):
+            state.apply(event)
+        state._snapshot_due = True  # the one that is stored is to be replaced
+        return state
 
     def apply(self, event: Event) -> None:
         """Apply the next event."""
         if event.seq != self.seq + 1:
             raise UnreadableDataError(f"event {self.seq + 1} is missing from the log; restore the store from a copy")
         kind, agent, arm = event.kind, self.agent, -1 if event.arm is None else event.arm
-        if not (arm >= 0 or kind in _WITHOUT_ARM) or arm >= len(agent.arms):
-            raise UnreadableDataError(f"event {event.seq} names no arm of the campaign; restore the store from a copy")
         leading = agent._leading
         details = plain_details(event.details)
         agents, segment = [agent], details.get("segment")
@@ -162,16 +142,15 @@ class State:
                 one._begin(arm)
             self.decisions += 1
             self._compare(arm, details)
-        elif event.reward is not None and kind in (EventKind.REWARDED, EventKind.REWARDED_LATE, EventKind.EXPIRED):
-            self._count(event, details)
-            pending = kind != EventKind.REWARDED_LATE
-            z = details.get("covariate")
+        elif event.reward is not None:
+            if kind == EventKind.SEEN:
+                for one in agents:
+                    one._begin(arm)
+            else:
+                self._count(event, details)
+            pending, z = kind != EventKind.REWARDED_LATE, details.get("covariate")
             used = [one._apply_rewarded(arm, event.reward, pending, z) for one in agents]
-            self.unused += not used[0]
-        elif kind == EventKind.SEEN and event.reward is not None:
-            for one in agents:
-                one._begin(arm)
-                one._apply_rewarded(arm, event.reward, True, details.get("covariate"))
+            self.unused += kind != EventKind.SEEN and not used[0]
         elif kind in (EventKind.EXPIRED, EventKind.CANCELLED):
             for one in agents:
                 one._end(arm)
@@ -193,9 +172,9 @@ class State:
         if kind == EventKind.CHANGED:
             before, self.rules = self.rules, replace(self.rules, **details["set"])
             if self.rules.guardrails != before.guardrails:
-                by_name = {str(watch.guardrail): watch for watch in self.watches}
+                known = {watch.guardrail: watch for watch in self.watches}
                 rails = [Guardrail(**one) for one in self.rules.guardrails]
-                self.watches = [by_name.get(str(rail)) or Watch(rail) for rail in rails]
+                self.watches = [known.get(rail) or Watch(rail) for rail in rails]
             for watch in self.watches:  # what is resumed is watched anew
                 for arm in before.suspended:
                     if arm not in self.rules.suspended:
@@ -281,22 +260,17 @@ class State:
 
     def draw(self, segment: str | None = None, among: Iterable[int] | None = None, without: Iterable[int] = ()) -> Draw:
         """The arm of the next decision in a segment, among these and without those."""
-        agent, rules = self.agent, self.rules
-        control, fallback = (None if arm is None else agent._number_of(arm) for arm in (rules.control, rules.fallback))
-        allowed = self.available(among, without)
+        rules, allowed = self.rules, self.available(among, without)
         if rules.mode == "paused":
-            if fallback not in allowed:
+            if rules.fallback is None or (fallback := self.agent._number_of(rules.fallback)) not in allowed:
                 raise CampaignPausedError("the campaign is paused; ask again after it is resumed")
-            assert fallback is not None
             return Draw(fallback, 1.0, Decider.FALLBACK, None)
         if not allowed:
             raise ConflictError("none of these arms is played now; resume a suspended arm, or ask among others")
+        control = None if rules.control is None else self.agent._number_of(rules.control)
         share = 1.0 if control not in allowed else rules.policy_share
         if rules.mode == "shadow" and share:
-            raise ConflictError(
-                "the campaign is in shadow mode: others decide, and record(arm=...) logs it; name a control arm that "
-                "asks get, or set mode='live'"
-            )
+            raise ConflictError("others decide in shadow mode, which record(arm=...) logs; name a control arm for asks")
         choice, shares = self.policy_choice(self.chooser(segment), allowed)
         decides = share == 1 or self._uniform(2) < share
         arm = choice if decides or control is None else control
@@ -335,19 +309,12 @@ class State:
         return choice, shares
 
     def due_snapshot(self, before: int) -> str | None:
-        """The state as JSON, if a snapshot is due after the log has grown from event number ``before``.
-
-        Every fourth is also a checkpoint, and replaces one in a place that depends on how often 2 divides its number:
-        about log2(n) of n are kept, close together at the end of the log.
-        """
+        """The state as JSON, if a snapshot is due after the log has grown from event number ``before``."""
         due = max(_SNAPSHOT_EVENTS, self._snapshot_size // _SNAPSHOT_BYTES)
-        crossed = (self.seq // due) ^ (before // due)
-        if not crossed and not self._snapshot_due:
+        if self.seq // due == before // due and not self._snapshot_due:
             return None
         text = self.to_json()
         self._snapshot_size, self._snapshot_due = len(text), False
-        if crossed >= 4:
-            self.checkpoints[crossed.bit_length() - 3] = self.decisions, text
         return text
 
     def to_json(self) -> str:
@@ -366,14 +333,11 @@ class State:
     @classmethod
     def from_json(cls, text: str, settings: Settings, policy: Policy) -> State:
         """The state from :meth:`to_json`. For an older format it is the initial state, and the log must be replayed."""
-        content, state = _parsed(text), cls(settings, policy)
-        if content["format"] < SNAPSHOT_FORMAT:
+        content, state = from_json(text, "the snapshot of the campaign"), cls(settings, policy)
+        if _is_older(content):
             return state
         if content["format"] > SNAPSHOT_FORMAT:
-            raise UnreadableDataError(
-                f"the snapshot of the campaign has format {shown(content['format'])}, this version reads up to "
-                f"{SNAPSHOT_FORMAT}: it was written by a newer version of the library; upgrade this one to read it"
-            )
+            raise UnreadableDataError("the snapshot of the campaign was written by a newer release: upgrade this one")
         try:
             state.agent, state.rules = Agent.from_json(content["agent"]), Rules(**content["rules"])
             for segment, text in content["segments"].items():
@@ -390,7 +354,7 @@ class State:
 
     def agrees_with(self, text: str) -> bool:
         """Whether a snapshot is this state. One of an older format is ignored: the log is replayed instead."""
-        return text == self.to_json() or _parsed(text)["format"] < SNAPSHOT_FORMAT
+        return text == self.to_json() or _is_older(from_json(text, "the snapshot of the campaign"))
 
 
 def bounded_shares(agent: Agent, explore: float, allowed: list[int], low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -419,15 +383,11 @@ def with_amendments(events: Callable[[], Iterable[Event]], more: Mapping[int, fl
     """Events with rewards as they were amended later, and with ``more`` of that kind, by decision."""
     amended: dict[Any, float] = {
         event.number: plain_details(event.details)["new"] for event in events() if event.kind == EventKind.AMENDED
-    }
-    amended.update(more or {})
+    } | dict(more or {})
     for event in events():
-        corrected = event.reward is not None and event.number in amended
-        yield event._replace(reward=amended[event.number]) if corrected else event
+        reward = None if event.reward is None else amended.get(event.number, event.reward)
+        yield event._replace(reward=reward)
 
 
-def _parsed(text: str) -> dict[str, Any]:
-    content = from_json(text, "the snapshot of the campaign")
-    if not isinstance(content, dict) or type(content.setdefault("format", 1)) is not int:
-        raise UnreadableDataError("the snapshot of the campaign is damaged: not a snapshot; restore it from a copy")
-    return content
+def _is_older(snapshot: dict[str, Any]) -> bool:
+    return snapshot.get("format", 1) < SNAPSHOT_FORMAT

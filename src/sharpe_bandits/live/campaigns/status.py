@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..._support.display import in_words
@@ -20,6 +20,8 @@ from ..change import ChangeDetector
 from .comparison import Comparison, ShadowEstimate, finite_ends
 from .records import DecisionRow, utc_time, with_iso_times
 from .state import State
+from .storage import Head, Records
+from .transaction import clock_refusal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,12 +41,8 @@ class ArmStatus:
     arm : its name
     retired, suspended : whether it is no longer played, for good or for the time being
     pulls, pending : rewards told, and pending pulls
-    mean, mean_interval
-        of its rewards, or costs, with its 95% interval (see :attr:`Status.intervals`); None if there are too few, or
-        all the same
-    standard_deviation : of its rewards
-    value, value_interval
-        of the policy's objective, with its 95% interval; for costs it is a cost, such as mean cost plus risk
+    mean, mean_interval, standard_deviation : of its rewards, or costs; intervals are as :attr:`Status.intervals` says
+    value, value_interval : of the policy's objective; for costs it is a cost, such as mean cost plus risk
     metrics : means of other metrics
     """
 
@@ -81,9 +79,10 @@ class SegmentStatus:
     best: Any
 
     def cells(self) -> list[str]:
-        """Mean, rewards and borrowed rewards of each arm, as text."""
+        """The best arm, and mean, rewards and borrowed rewards of each, as text."""
         rows = zip(self.pulls, self.borrowed, self.means, strict=True)
-        return [f"{_cell(mean)} ({n:,}{f' + {more:,}' if more else ''})".strip() for n, more, mean in rows]
+        best = "" if self.best is None else str(self.best)
+        return [best, *(f"{_cell(mean)} ({n:,}{f' + {more:,}' if more else ''})".strip() for n, more, mean in rows)]
 
 
 @dataclass(frozen=True)
@@ -102,33 +101,24 @@ class Status:
     unused : rewards that arrived when the policy no longer needed them
     horizon : the budget, if there is one; ``spent`` rounds of it are handed out or rewarded
     best : the recommended arm (a list for several); None before there are enough rewards
-    leader
-        the arm that looks best of those not retired, whether it is probably best (time-uniformly), and since which
-        reward (see :meth:`sharpe_bandits.Agent.leader`)
+    leader : the arm that looks best of those not retired (see :meth:`sharpe_bandits.Agent.leader`)
     leader_since : since when it has been probably best; None if it is not
     done : whether the budget is spent, or the policy has stopped
     events : length of the log
     reward_warning : what is wrong with rewards that the policy cannot handle, and the remedy; None if nothing is wrong
     direction : "min" if rewards are costs
     rules : the :class:`~sharpe_bandits.live.campaigns.rules.Rules` now: mode, share, control arm, bounds, guardrails
-    evidence
-        whether the mean of any arm is above the hurdle of the objective at all, valid at any time (see
-        :meth:`sharpe_bandits.Agent.evidence`); None for costs
-    remarks
-        what the last 1,000 decisions say against these statements, with remedies: late rewards that differ from prompt
-        ones, an arm that changed
-    lift
-        the policy against control, where each decision was left to one of the two at random; None before both have
-        rewards
+    evidence : whether any arm is above the hurdle (see :meth:`sharpe_bandits.Agent.evidence`); None for costs
+    remarks : what the last 1,000 decisions say against these statements, with remedies
+    lift : the policy against control; None before both have rewards
     lift_until : time of the last reward of control, if the policy now makes all decisions
-    agreement
-        share of the decisions of others in which the policy would have chosen the same arm; None if there are none
+    agreement : share of the decisions of others in which the policy would have chosen the same arm, if there are any
     shadow : what the policy would have earned there
     segments : segments with records of their own
     rho : variance of an arm's mean between segments, in units of the variance of a reward, if segments are pooled
     broken_guardrails : guardrails that are broken now, counted per arm
     guardrails : guardrails in words, with what they have seen where they are closest to their limit
-    clock_refusal : why nothing is recorded while the clock says what it says, and the remedy; None if it is right
+    clock_refusal : why nothing is recorded because of the clock, and the remedy; None if it is right
     intervals
         "at all times": the intervals of all arms hold together, however often one looks; "fixed-time": at one look, for
         policies that forget, since arms may drift
@@ -200,20 +190,14 @@ class Status:
             "decisions": f"{self.decisions:,}: {self.rewards:,} rewarded, {self.pending:,} pending, {self.expired:,} "
             f"expired, {self.cancelled:,} cancelled",
             "leader": self._leader_in_words(),
-            **(
-                {}
-                if self.evidence is None
-                else {"any arm above the hurdle": f"p = {self.evidence.p_value:.2g} (valid at any time)"}
-            ),
-            **self.rules_in_words(),
-            "time": f"{self.time:%Y-%m-%d %H:%M:%S} UTC",
         }
+        if self.evidence is not None:
+            facts["any arm above the hurdle"] = f"p = {self.evidence.p_value:.2g} (valid at any time)"
+        facts |= {**self.rules_in_words(), "time": f"{self.time:%Y-%m-%d %H:%M:%S} UTC"}
         tables = [(heads, rows)]
         if self.segments:
             names = ["segment", "best so far", *(str(arm.arm) for arm in self.arms)]
-            leaders = ["" if one.best is None else str(one.best) for one in self.segments]
-            rows = [[one.segment, name, *one.cells()] for one, name in zip(self.segments, leaders, strict=True)]
-            tables.append((names, rows))
+            tables.append((names, [[one.segment, *one.cells()] for one in self.segments]))
         warnings = [self.reward_warning] if self.reward_warning else []
         return console.Findings([*warnings, *self.remarks], tables, f"Best so far: {best}.", facts)
 
@@ -255,59 +239,22 @@ class Status:
         return f"{leader.arm}, probably best{since} (time-uniform error {leader.alpha:.0%}{heavy})"
 
 
-def status_of(
-    name: str, state: State, time: datetime, overdue: dict[int, int], remarks: list[str], clock_refusal: str | None
-) -> Status:
-    """The status of a campaign; leases of ``overdue`` decisions, by arm, ran out and are not marked as expired yet."""
-    agent = state.agent
-    goal = agent.objective
-    pulls, pending, retired = agent.pulls, agent.pending, set(agent.retired)
-    arms, watchable = [], remembers_everything(agent)
-    goals = [Mean(), goal]
-    sequences = [agent.intervals(one, alpha=1 - CONFIDENCE) if watchable and one is not None else {} for one in goals]
-    for i, (arm, statistics) in enumerate(agent.statistics().items()):
-        has_variance = statistics.pulls > 1 and math.isfinite(statistics.variance)
-        value = objective_interval(goal, statistics)[0] if has_variance and goal is not None else None
-        ends = []
-        for one, sequence in zip(goals, sequences, strict=True):
-            pair = None
-            if sequence:
-                pair = finite_ends(sequence[arm])
-            elif one is not None and statistics.pulls >= _LEAST:
-                fixed = objective_interval(one, statistics)[1]
-                pair = None if fixed is None else agent._interval_as_told(fixed)
-            ends.append(pair)
-        arms.append(
-            ArmStatus(
-                arm,
-                arm in retired,
-                pulls[arm],
-                pending[arm] - overdue.get(i, 0),
-                float(agent._as_told(statistics.mean)) if statistics.pulls > 0 else None,
-                ends[0],
-                math.sqrt(statistics.variance) if has_variance else None,
-                None if value is None else agent._as_told(value),
-                ends[1],
-                arm in state.rules.suspended,
-                {name: by_arm[str(i)][1] for name, by_arm in state.metrics.items() if str(i) in by_arm},
-            )
-        )
-    try:
-        best = agent.recommend()
-    except InvalidInputError:
-        best = None
-    n_pending, n_overdue = sum(pending.values()), sum(overdue.values())
+def status_of(name: str, state: State, head: Head, records: Records, remarks: list[str]) -> Status:
+    """The status of a campaign; decisions whose lease ran out are no longer pending, though not yet marked."""
+    agent, goal, now = state.agent, state.agent.objective, max(head.now, head.clock)
+    is_due = head.next_expiry is not None and head.next_expiry <= now
+    overdue = Counter(row.arm for row in records.pending(until=now)) if is_due else Counter()
+    n_pending, n_overdue = sum(agent.pending.values()), sum(overdue.values())
     leader = agent.leader()
-    hurdle = 0.0 if goal is None else goal.hurdle
     separated = agent._leading is not None and agent.arms[agent._leading[0]] == leader.arm
-    since = time if state.lead_began is None or not separated else utc_time(state.lead_began)
+    since = now if state.lead_began is None or not separated else state.lead_began
     until = None if state.rules.policy_share < 1 else state.control_until
     return Status(
         name=name,
         policy=f"{agent.policy.name}: {agent.policy.in_words()}",
         objective=None if goal is None else in_words(goal.to_dict()),
-        time=time,
-        arms=arms,
+        time=utc_time(now),
+        arms=_arms(state, overdue),
         decisions=state.decisions,
         rewards=state.decisions - n_pending - state.expired - state.cancelled,
         pending=n_pending - n_overdue,
@@ -316,16 +263,16 @@ def status_of(
         unused=state.unused,
         horizon=agent.horizon,
         spent=agent.t + n_pending - (n_overdue if state.settings.default_reward is None else 0),
-        best=best,
+        best=_recommended(agent),
         leader=leader,
-        leader_since=since if leader.probably_best else None,
+        leader_since=utc_time(since) if leader.probably_best else None,
         done=agent.done,
         events=state.seq,
         reward_warning=agent._reward_warning(),
         direction=agent.direction,
         rules=asdict(state.rules),
-        evidence=agent.evidence(Sharpe(0.0, hurdle)) if agent.direction == "max" else None,
-        remarks=[*remarks, *_silent_arms(agent), *_new_segments(state)],
+        evidence=agent.evidence(Sharpe(0.0, goal.hurdle if goal else 0.0)) if agent.direction == "max" else None,
+        remarks=[*remarks, *_silent_arms(agent)],
         lift=Comparison.of(state),
         lift_until=None if until is None else utc_time(until),
         agreement=state.agreed / state.compared if state.compared else None,
@@ -333,9 +280,58 @@ def status_of(
         **_segments(state),
         broken_guardrails=sum(len(watch.broken) for watch in state.watches),
         guardrails=state.guardrails(),
-        clock_refusal=clock_refusal,
-        intervals="at all times" if watchable else "fixed-time",
+        clock_refusal=clock_refusal(head),
+        intervals="at all times" if remembers_everything(agent) else "fixed-time",
     )
+
+
+def _arms(state: State, overdue: Mapping[int, int]) -> list[ArmStatus]:
+    agent, goal, arms = state.agent, state.agent.objective, []
+    pulls, pending, active = agent.pulls, agent.pending, agent.active
+    mean_intervals, value_intervals = _intervals(agent, Mean()), _intervals(agent, goal)
+    for i, (arm, statistics) in enumerate(agent.statistics().items()):
+        has_variance = statistics.pulls > 1 and math.isfinite(statistics.variance)
+        value = float(goal.value(statistics)) if has_variance and goal is not None else math.nan
+        one = ArmStatus(
+            arm,
+            i not in active,
+            pulls[arm],
+            pending[arm] - overdue.get(i, 0),
+            float(agent._as_told(statistics.mean)) if statistics.pulls > 0 else None,
+            mean_intervals[arm],
+            math.sqrt(statistics.variance) if has_variance else None,
+            agent._as_told(value) if math.isfinite(value) else None,
+            value_intervals[arm],
+            arm in state.rules.suspended,
+            {name: by_arm[str(i)][1] for name, by_arm in state.metrics.items() if str(i) in by_arm},
+        )
+        arms.append(one)
+    return arms
+
+
+def _intervals(agent: Agent, objective: Objective | None) -> dict[Any, tuple[float, float] | None]:
+    """A 95% interval of an objective by arm: at all times, or at one look where the policy forgets."""
+    if objective is None:
+        return dict.fromkeys(agent.arms)
+    if remembers_everything(agent):
+        return {arm: finite_ends(one) for arm, one in agent.intervals(objective, alpha=1 - CONFIDENCE).items()}
+    ends = {arm: _fixed_time(objective, statistics) for arm, statistics in agent.statistics().items()}
+    return {arm: pair and agent._interval_as_told(pair) for arm, pair in ends.items()}
+
+
+def _fixed_time(objective: Objective, statistics: Statistics) -> tuple[float, float] | None:
+    if statistics.pulls < _LEAST or not statistics.variance > 0:
+        return None
+    value, error = float(objective.value(statistics)), float(objective.standard_error(statistics))
+    half = normal_half_width(CONFIDENCE) * error
+    return (value - half, value + half) if math.isfinite(value + half) else None
+
+
+def _recommended(agent: Agent) -> Any:
+    try:
+        return agent.recommend()
+    except InvalidInputError:
+        return None
 
 
 def remarks_on(rows: Iterable[DecisionRow], arms: Sequence[Any]) -> list[str]:
@@ -366,9 +362,7 @@ def remarks_on(rows: Iterable[DecisionRow], arms: Sequence[Any]) -> list[str]:
 def remembers_everything(agent: Agent) -> bool:
     """Whether estimates use all rewards. Those of a policy that forgets follow drifting arms, for which no interval is
     time-uniform."""
-    return all(
-        statistics.pulls == n for statistics, n in zip(agent.statistics().values(), agent.pulls.values(), strict=True)
-    )
+    return [statistics.pulls for statistics in agent.statistics().values()] == list(agent.pulls.values())
 
 
 def _silent_arms(agent: Agent) -> list[str]:
@@ -380,40 +374,16 @@ def _silent_arms(agent: Agent) -> list[str]:
     ]
 
 
-def _new_segments(state: State) -> list[str]:
-    """A remark on segments with few rewards whose name is almost that of another: a typo opens a segment."""
-    rewards = {name: sum(agent.pulls.values()) for name, agent in state.segments.agents.items()}
-    old = [name for name, n in rewards.items() if n >= _LEAST]
-    pairs = [(name, get_close_matches(name, old, 1, 0.8)) for name, n in rewards.items() if n < _LEAST]
-    return [
-        f"segment {name!r} is new, with records of its own; if it is a typo for {close[0]!r}, ask with that name"
-        for name, close in pairs
-        if close
-    ][:1]
-
-
 def _segments(state: State) -> dict[str, Any]:
     rows, rho = [], None
     for segment, agent in state.segments.agents.items():
         borrowed = state.segments.borrowed(segment)
-        try:
-            best = state.segments.chooser(segment, state.agent).recommend()
-        except InvalidInputError:
-            best = None
+        best = _recommended(state.segments.chooser(segment, state.agent))
         means = [None if math.isnan(mean) else mean for mean, _ in agent.estimates().values()]
         counts = [0] * len(means) if borrowed is None else borrowed.rewards.astype(int).tolist()
         rows.append(SegmentStatus(segment, list(agent.pulls.values()), counts, means, best))
         rho = rho if borrowed is None else borrowed.rho
     return {"segments": rows, "rho": rho}
-
-
-def objective_interval(objective: Objective, statistics: Statistics) -> tuple[float | None, tuple[float, float] | None]:
-    """The value of an objective, of which larger is better, and its fixed-time interval, by the delta method."""
-    value, error = float(objective.value(statistics)), float(objective.standard_error(statistics))
-    if not math.isfinite(value):
-        return None, None
-    half = normal_half_width(CONFIDENCE) * error
-    return value, (value - half, value + half) if statistics.variance > 0 and math.isfinite(half) else None
 
 
 def _cell(value: float | None) -> str:

@@ -28,20 +28,15 @@ class CampaignRow(NamedTuple):
 
 
 class Head(NamedTuple):
-    """Where a campaign stands.
-
-    ``clock`` is the time of the last event, and ``now`` that of the storage's clock. No lease runs out before
-    ``next_expiry`` (None: no lease does). ``hash`` is that of the last event. The clock is not trusted while it has
-    ``jumped`` forward, by so many seconds, since the storage last wrote.
-    """
+    """Where a campaign stands."""
 
     created: float
     events: int
-    clock: float
-    next_expiry: float | None
-    now: float
-    hash: str | None = None
-    jumped: float = 0.0
+    clock: float  # time of the last event
+    next_expiry: float | None  # no lease runs out before; None: no lease does
+    now: float  # by the storage's clock
+    hash: str | None = None  # of the last event
+    jumped: float = 0.0  # seconds by which the clock has jumped forward since the storage last wrote
 
 
 class Outcome(NamedTuple):
@@ -56,12 +51,7 @@ class Outcome(NamedTuple):
 
 @dataclass
 class Batch:
-    """What a transaction adds to a campaign; ``snapshot`` is the state after the last event, if it is to be kept.
-
-    ``checkpoints`` are earlier states that are kept, too: the place of each, where it replaces another one, the number
-    of decisions that it includes, and its text. ``amended``: checkpoints in the storage that include this decision are
-    no longer true, and go first.
-    """
+    """What a transaction adds to a campaign; ``snapshot`` is the state after the last event, if it is to be kept."""
 
     clock: float
     next_expiry: float | None
@@ -69,8 +59,6 @@ class Batch:
     decisions: list[DecisionRow] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     snapshot: str | None = None
-    checkpoints: list[tuple[int, int, str]] = field(default_factory=list)
-    amended: int | None = None
 
 
 class Search(NamedTuple):
@@ -102,9 +90,6 @@ class Records(Protocol):
     def history(self, first: int, last: int | None) -> Iterable[DecisionRow]:
         """Decisions from number ``first`` to ``last`` (None: all), in order."""
 
-    def checkpoint(self, decision: int) -> str | None:
-        """The latest checkpoint that does not include a decision."""
-
     def pending(
         self, count: int | None = None, *, after: float | None = None, until: float | None = None
     ) -> list[DecisionRow]:
@@ -126,10 +111,8 @@ class Storage(Protocol):
 
     Attributes
     ----------
-    name : str
-        shown in messages; without secrets
-    single_writer : bool
-        whether campaigns wait for each other's commits
+    name : shown in messages; without secrets
+    single_writer : whether campaigns wait for each other's commits
     """
 
     name: str

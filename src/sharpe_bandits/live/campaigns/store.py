@@ -13,11 +13,11 @@ from ...policies.base import Policy
 from .campaign import Campaign
 from .postgresql import PostgreSQL
 from .records import Entry, Verification, utc_time
+from .rules import CHECKS
 from .settings import Options, Settings, checked
 from .sqlite import SQLite, Synchronous
 from .state import State
 from .storage import CampaignRow, Storage
-from .webhooks import warn_unless_allowed
 
 
 class Store:
@@ -150,19 +150,17 @@ class Store:
         **options
             the other settings: ``horizon``, the number of rounds, if the policy needs it or the campaign should end;
             ``seed`` of the policy's own randomness (0); ``lease``, how long a decision waits for its reward ("1 day",
-            seconds, or a timedelta; without it, indefinitely), after which it is no longer pending, though late
-            rewards are accepted; ``default_reward``, the reward assumed for a decision whose lease runs out (none);
-            ``explore``, the probability with which an arm is drawn uniformly instead of chosen by the policy (0), so
-            that other policies can be evaluated from the log: see :meth:`Campaign.evaluate`; ``direction``, "min" if
-            rewards are costs, which are told and shown as costs ("max"); ``segments``, what decisions with a
-            ``segment=`` are based on: all rewards ("none"), those of the segment ("separate"), or those and what the
-            other segments tell, as far as the data show them to be alike ("pooled"). Rules that
+            seconds, or a timedelta), after which it is no longer pending, though late rewards are accepted;
+            ``default_reward`` of a decision whose lease runs out (none); ``explore``, the probability of a uniformly
+            drawn arm (0), so that :meth:`Campaign.evaluate` can judge other policies; ``direction``, "min" if rewards
+            are costs; ``segments``, what decisions with a ``segment=`` are based on: all rewards ("none"), those of the
+            segment ("separate"), or those and what other segments tell, as far as they are alike ("pooled"). Rules that
             :meth:`Campaign.set` can change later: ``mode``, "live", "shadow" (others decide, and the policy is logged
-            beside them) or "paused";
-            ``share``, the probability with which the policy decides (1), where the rest goes to the arm ``control``;
-            ``fallback``, the arm that asks get while the campaign is paused (none: they are refused); ``bounds`` on the
-            shares of arms in the policy's decisions, such as ``{"A": (0.05, 0.5)}``; ``guardrails``, a list of
-            :class:`~sharpe_bandits.live.campaigns.Guardrail`; ``webhook``, an address that hears of them
+            beside them) or "paused"; ``share``, the probability with which the policy decides (1), where the rest goes
+            to the arm ``control``; ``fallback``, the arm that asks get while the campaign is paused (none: they are
+            refused); ``bounds`` on the shares of arms in the policy's decisions, such as ``{"A": (0.05, 0.5)}``;
+            ``guardrails``, a list of :class:`~sharpe_bandits.live.campaigns.Guardrail`; ``webhook``, an address that
+            hears of them
         """
         check_name("the name of a campaign", name)
         given = checked(policy, arms, options)
@@ -172,9 +170,7 @@ class Store:
                 raise unknown("campaign", name, [entry.name for entry in self.campaigns(count=1000)])
             settings = Settings.create(**given)
             initial = State(settings, given["policy"])
-            initial.rules.check(initial.agent)
-            if initial.rules.webhook is not None:
-                warn_unless_allowed(name, initial.rules.webhook)
+            initial.rules.check(initial.agent, CHECKS)
             self._storage.create(name, settings.to_json(), initial.to_json())
             row = self._find(name)
             assert row is not None
@@ -199,7 +195,7 @@ def _storage(target: Any, timeout: float, synchronous: Synchronous, create: bool
     text = os.fspath(target) if isinstance(target, (str, os.PathLike)) else target
     if not isinstance(text, str) or not text or "\0" in text or text == ":memory:":
         raise InvalidInputError(
-            f"a store is the path of a file or a URL such as postgresql://user@host/database, got {shown(target)}"
+            f"a store is a file's path or a URL like postgresql://user@host/database, got {shown(target)}"
         )
     return PostgreSQL(text, timeout, create) if "://" in text else SQLite(text, timeout, synchronous, create)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import chain
 from typing import Any
@@ -32,6 +32,7 @@ from .records import (
     utc_time,
 )
 from .rules import arm_of
+from .segments import check_free_choice
 from .state import State
 from .storage import Batch, Head, Outcome, Records
 from .verification import event_hash
@@ -42,17 +43,12 @@ CLOCK_TOLERANCE = 60.0
 
 def clock_refusal(head: Head) -> str | None:
     """Why nothing is recorded while the clock of the storage says what it says, and the remedy; None if it is right."""
+    remedy = "nothing is recorded: correct the clock, or if it is right now, call campaign.accept_clock()"
     if head.jumped:
-        return (
-            f"the clock of the store jumped forward by {head.jumped:,.0f} seconds; nothing is recorded: correct the "
-            "clock, or if it is right now, call campaign.accept_clock(), or restart this process"
-        )
+        return f"the clock of the store jumped forward by {head.jumped:,.0f} seconds; {remedy}"
     if head.now < head.clock - CLOCK_TOLERANCE:
-        return (
-            f"the clock says {utc_time(head.now):%Y-%m-%d %H:%M:%S} UTC, but the last event was at "
-            f"{utc_time(head.clock):%Y-%m-%d %H:%M:%S} UTC; nothing is recorded: correct the clock, or if it was wrong "
-            "before, call campaign.accept_clock()"
-        )
+        now, last = (f"{utc_time(seconds):%Y-%m-%d %H:%M:%S} UTC" for seconds in (head.now, head.clock))
+        return f"the clock says {now}, but the last event was at {last}; {remedy}"
     return None
 
 
@@ -77,9 +73,8 @@ class Transaction:
         #: Time of this transaction.
         self._now = head.now if clock_accepted else max(head.now, head.clock)
         self._next_expiry = head.next_expiry
-        #: What it adds to the log.
+        #: What it adds: events, new decisions, and outcomes of decisions, by number.
         self.events: list[Event] = []
-        #: New decisions, and outcomes of decisions, by number.
         self._new: dict[int, DecisionRow] = {}
         self._outcomes: dict[int, Outcome] = {}
         #: Decisions in the storage, and new ones, by number and by key; None if there is none.
@@ -106,44 +101,30 @@ class Transaction:
                     del self._new[row.number]
                 del self.events[events:]
                 self._next_expiry, self._outcomes, self._hash = next_expiry, outcomes, last_hash
-                if self._first_amended is not None:
-                    self._replay()
-                else:
-                    self.state = State.load(self._records, self._head.events, self._settings, self._policy)
-                    for event in self.events:
-                        self.state.apply(event)
+                self._set_state(State.load(self._records, self._head.events, self._settings, self._policy))
             return error
 
-    @property
-    def _first_amended(self) -> int | None:
-        """The first decision whose reward this transaction amends."""
-        return min((event.number or 0 for event in self.events if event.kind == EventKind.AMENDED), default=None)
-
-    def _replay(self, replay: State | None = None) -> None:
-        """The state with amended rewards: from the last checkpoint before the decisions that have them, or from a
-        ``replay`` that was made before this transaction, if nothing else was amended since.
+    def _set_state(self, earlier: State | None, amendments: int = 0) -> None:
+        """Set the state after the events so far: from an ``earlier`` one that knows of this many amendments after it,
+        or by replaying the log if there are others.
         """
-        since = [] if replay is None else list(self._records.events(replay.seq, self._head.events))
-        amendments = [event for event in (*since, *self.events) if event.kind == EventKind.AMENDED]
-        if replay is not None and len(amendments) == 1:
-            self.state = replay.extended((*since, *self.events))
-            return
-        checkpoint = self._records.checkpoint(self._first_amended or 0)
-
-        def events(start: int) -> Iterable[Event]:
-            return chain(self._records.events(start, self._head.events), self.events)
-
-        self.state = State.replayed(events, self._settings, self._policy, checkpoint)
+        if earlier is not None:
+            events = [*self._records.events(earlier.seq, self._head.events), *self.events]
+            if sum(event.kind == EventKind.AMENDED for event in events) == amendments:
+                for event in events:
+                    earlier.apply(event)
+                self.state = earlier
+                return
+        self.state = State.replayed(
+            lambda: chain(self._records.events(0, self._head.events), self.events), self._settings, self._policy
+        )
 
     def append(self) -> None:
         """Write everything to the storage."""
         if self.events:
             snapshot = self.state.due_snapshot(self._head.events)
-            batch = Batch(self._now, self._next_expiry, self.events, snapshot=snapshot, amended=self._first_amended)
-            batch.decisions, batch.outcomes = list(self._new.values()), list(self._outcomes.values())
-            batch.checkpoints = [(place, *one) for place, one in self.state.checkpoints.items()]
-            self.state.checkpoints = {}
-            self._records.append(batch)
+            new, outcomes = list(self._new.values()), list(self._outcomes.values())
+            self._records.append(Batch(self._now, self._next_expiry, self.events, new, outcomes, snapshot))
 
     def _dispatch(self, request: requests.Request) -> Any:
         match request:
@@ -205,55 +186,44 @@ class Transaction:
         return changes
 
     def _change(self, changes: dict[str, Any], act: dict[str, Any]) -> None:
-        rules = self.state.rules
-        before, mode = asdict(rules), rules.mode
-        rules = replace(rules, **changes)
-        if rules.mode == "paused" and mode != "paused":
-            rules = replace(rules, resumes=mode)
-        if difference := {name: rule for name, rule in asdict(rules).items() if rule != before[name]}:
+        before = self.state.rules
+        rules = replace(before, **changes)
+        if rules.mode == "paused" and before.mode != "paused":
+            rules = replace(rules, resumes=before.mode)
+        if difference := {name: rule for name, rule in asdict(rules).items() if rule != getattr(before, name)}:
             rules.check(self.state.agent, difference)
             self._add(EventKind.CHANGED, details={"set": difference, **act})
 
     def _resume(self, request: requests.Resume) -> None:
         rules = self.state.rules
-        if request.arm is None:
-            if rules.mode == "paused":
-                self._change({"mode": rules.resumes}, request.who)
-            return
-        arm = self._unretired(request.arm)
-        self._change({"suspended": [other for other in rules.suspended if other != arm]}, request.who)
+        if request.arm is not None:
+            arm = self._unretired(request.arm)
+            self._change({"suspended": [other for other in rules.suspended if other != arm]}, request.who)
+        elif rules.mode == "paused":
+            self._change({"mode": rules.resumes}, request.who)
 
     def _suspend(self, arm: Any, act: dict[str, Any]) -> None:
-        suspended = self.state.rules.suspended
-        self._change({"suspended": suspended if arm in suspended else [*suspended, arm]}, act)
+        if arm not in self.state.rules.suspended:
+            self._change({"suspended": [*self.state.rules.suspended, arm]}, act)
 
     def _retire(self, request: requests.RetireArm) -> None:
-        agent, rules = self.state.agent, self.state.rules
+        agent = self.state.agent
         arm = agent._number_of(request.arm)
         if request.arm in agent.retired:
             return
         for role in ("control", "fallback"):
-            if request.arm == getattr(rules, role):
-                raise ConflictError(
-                    f"arm {request.arm!r} is the {role} arm; set {role}= to another one before it is retired; nothing "
-                    "was changed"
-                )
+            if request.arm == getattr(self.state.rules, role):
+                raise ConflictError(f"arm {request.arm!r} is the {role} arm; set {role}= to another one first")
         if not set(self.state.available()) - {arm} and len(agent.active) > 1:
-            raise ConflictError(
-                f"all arms but {request.arm!r} are suspended; resume one before it is retired; nothing was changed"
-            )
+            raise ConflictError(f"all arms but {request.arm!r} are suspended; resume one first")
         self._add(EventKind.ARM_RETIRED, arm=arm, details=request.who)
 
     def _ask(self, request: requests.Ask) -> list[Decision]:
-        keys = request.all_keys()
         among = None if request.among is None else [self.state.agent._number_of(arm) for arm in request.among]
-        if (among is not None or request.distinct) and not self._policy.minimises_regret:
-            raise InvalidInputError(
-                f"{self._policy.name} decides how often each arm is played, and cannot choose among some of them; "
-                "leave among= and distinct= out"
-            )
+        if among is not None or request.distinct:
+            check_free_choice(self._policy, "choose among some of them; leave among= and distinct= out")
         decisions: list[Decision] = []
-        for key in keys:
+        for key in request.all_keys():
             row = self._known[key]
             if row is None:
                 handed_out = [self.state.agent._number_of(one.arm) for one in decisions] if request.distinct else []
@@ -264,11 +234,7 @@ class Transaction:
                         break
                     raise
             elif among is not None and row.arm not in among:
-                arm = self.state.agent.arms[row.arm]
-                raise ConflictError(
-                    f"the key {key!r} belongs to decision {row.number}, of arm {arm!r}, which is not among these; ask "
-                    "with another key"
-                )
+                raise ConflictError(f"{self._owner(key, row)}, which is not among these; ask with another key")
             elif self._current(row).state == DecisionState.CANCELLED:
                 raise ConflictError(f"decision {row.number}, with the key {key!r}, was cancelled; ask with another key")
             decisions.append(Decision.from_row(self._current(row), self.state.agent.arms))
@@ -307,10 +273,7 @@ class Transaction:
         return row
 
     def _record(self, request: requests.Record) -> Decision:
-        if not self._policy.minimises_regret:
-            raise InvalidInputError(
-                f"{self._policy.name} decides how often each arm is played, and cannot learn from decisions of others"
-            )
+        check_free_choice(self._policy, "learn from decisions of others")
         arm, key = self.state.agent._number_of(self._arm(request.arm)), request.full_key()
         missed = None if request.instead_of is None else self._known[request.instead_of]
         if missed is not None and self._current(missed).state == DecisionState.PENDING:
@@ -323,13 +286,13 @@ class Transaction:
                 details["choice"] = self.state.preference(request.segment)
             row = self._new_row(key, str(request.worker), arm, request.propensity, details)
         elif row.arm != arm:
-            raise ConflictError(
-                f"the key {key!r} belongs to decision {row.number}, of arm {self.state.agent.arms[row.arm]!r}; nothing "
-                "was recorded"
-            )
+            raise ConflictError(f"{self._owner(key, row)}; nothing was recorded")
         if request.reward is not None:
             self._tell_one(requests.Reward(row.number, request.reward, request.measures))
         return Decision.from_row(self._current(row), self.state.agent.arms)
+
+    def _owner(self, key: str, row: DecisionRow) -> str:
+        return f"the key {key!r} belongs to decision {row.number}, of arm {self.state.agent.arms[row.arm]!r}"
 
     def _tell(self, request: requests.Tell) -> list[SharpeBanditsError | None]:
         refusals: list[SharpeBanditsError | None] = []
@@ -352,11 +315,9 @@ class Transaction:
             if row.reward == reward and (not told.measures or row.measures == details_text(told.measures)):
                 return
             by_default = " by default, since its lease ran out" if row.state == DecisionState.EXPIRED else ""
-            new = (
-                f"{reward!r}" if row.reward != reward else f"{reward!r} with other metrics, another weight or covariate"
-            )
+            more = " with other metrics, another weight or covariate" if row.reward == reward else ""
             raise ConflictError(
-                f"decision {number} has the reward {row.reward!r}{by_default}, but the new reward is {new}; "
+                f"decision {number} has the reward {row.reward!r}{by_default}, but the new reward is {reward!r}{more}; "
                 "nothing was changed: amend(number, reward) corrects a wrong one"
             )
         if row.state == DecisionState.CANCELLED:
@@ -366,10 +327,7 @@ class Transaction:
         for watch in self.state.watches:
             x = told.measures.get("metrics", {}).get(watch.guardrail.metric)
             if watch.guardrail.kind == "rate" and x is not None and not 0 <= x <= 1:
-                raise InvalidInputError(
-                    f"the metric {watch.guardrail.metric} has a guardrail on its rate, and must lie between 0 and 1, "
-                    f"got {x!r}; nothing was recorded"
-                )
+                raise InvalidInputError(f"{watch.guardrail.metric}, a rate, must lie between 0 and 1, got {x!r}")
         seen = self._seen_arms(row, told)
         kind = EventKind.REWARDED if row.state == DecisionState.PENDING else EventKind.REWARDED_LATE
         teller = {} if by in (None, row.worker) else {"by": by}
@@ -386,22 +344,20 @@ class Transaction:
         seen = {agent._number_of(self._arm(arm)): x for arm, x in told.seen}
         if row.arm in seen:
             raise InvalidInputError(f"arm {agent.arms[row.arm]!r} was played: its reward is told, not seen")
-        if seen and (agent.horizon is not None or not self._policy.minimises_regret):
-            raise InvalidInputError(
-                "rewards of arms that were not played are rounds of no budget; leave seen= out in a campaign with a "
-                "horizon"
-            )
+        if seen:
+            check_free_choice(self._policy, "use rewards of other arms; leave seen= out")
+            if agent.horizon is not None:
+                raise InvalidInputError("rewards seen are rounds of no budget; leave seen= out in one with a horizon")
         return seen
 
     def _watch(self, arm: int) -> None:
         """Act on guardrails that are broken after a reward of an arm."""
         for place, key, seen in self.state.breaches(arm):
             guardrail = self.state.watches[place].guardrail
-            words = f"{guardrail}; seen {seen}"
-            details = {"guardrail": place, "key": key, "why": words}
+            act, name = {"by": "guardrail", "why": f"{guardrail}; seen {seen}"}, self.state.agent.arms[arm]
+            details = {"guardrail": place, "key": key, "why": act["why"]}
             self._add(EventKind.GUARDRAIL, arm=None if key < 0 else key, details=details)
-            act, rules, name = {"by": "guardrail", "why": words}, self.state.rules, self.state.agent.arms[arm]
-            others = set(self.state.available()) - {arm}
+            others, rules = set(self.state.available()) - {arm}, self.state.rules
             if guardrail.action == "control":
                 self._change({"mode": "shadow"} if rules.mode == "live" else {}, act)
             elif guardrail.action == "suspend" and (others or name in rules.suspended):
@@ -412,27 +368,24 @@ class Transaction:
     def _amend(self, request: requests.Amend) -> None:
         row = self._decision(int(request.decision))  # type: ignore[arg-type]
         if row.reward is None:
-            raise ConflictError(
-                f"decision {row.number} is {row.state} and has no reward to amend; tell it instead; nothing was changed"
-            )
+            raise ConflictError(f"decision {row.number} is {row.state} and has no reward to amend; tell it instead")
         if row.reward != request.reward:
             details = {"old": row.reward, "new": request.reward, **request.who}
             self._add(EventKind.AMENDED, row.number, row.arm, details=details)
             replay, request.replay = request.replay, None
-            self._replay(replay)
+            self._set_state(replay, 1)
             told = row.told or self._now
             self._outcomes[row.number] = Outcome(row.number, row.state, request.reward, told, row.measures)
             self._watch(row.arm)
 
     def _cancel(self, request: requests.Cancel) -> None:
         row = self._decision(int(request.decision))  # type: ignore[arg-type]
-        number = row.number
         if row.reward is not None:
-            raise ConflictError(f"decision {number} has the reward {row.reward!r}; nothing was changed")
+            raise ConflictError(f"decision {row.number} has the reward {row.reward!r}; nothing was changed")
         if row.state != DecisionState.CANCELLED:
             kind = EventKind.CANCELLED if row.state == DecisionState.PENDING else EventKind.CANCELLED_LATE
-            self._add(kind, number, row.arm, details=request.who | self._segment(row))
-            self._settle(number, DecisionState.CANCELLED)
+            self._add(kind, row.number, row.arm, details=request.who | self._segment(row))
+            self._settle(row.number, DecisionState.CANCELLED)
 
     def _segment(self, row: DecisionRow) -> dict[str, Any]:
         """The segment of a decision, where segments have records of their own."""
@@ -470,12 +423,13 @@ class Transaction:
         number: int | None = None,
         arm: int | None = None,
         reward: float | None = None,
+        *,
+        details: dict[str, Any],
         name: str | None = None,
-        details: dict[str, Any] | None = None,
         row: DecisionRow | None = None,
     ) -> None:
         """Add an event, and apply it; ``row`` is the decision that it makes, if it makes one."""
-        event = Event(self.state.seq + 1, kind.value, number, arm, reward, name, self._now, details_text(details or {}))
+        event = Event(self.state.seq + 1, kind.value, number, arm, reward, name, self._now, details_text(details))
         self.state.apply(event)
         self._hash = event_hash(self._hash, event, row)
         self.events.append(event._replace(hash=self._hash))
@@ -514,8 +468,7 @@ def _decisions_of(request: requests.Request) -> list[int | str]:
         case requests.Tell():
             return [one.decision for one in request.checked if isinstance(one, requests.Reward)]
         case requests.Record():
-            missed = [] if request.instead_of is None else [request.instead_of]
-            return [request.full_key(), *missed]
+            return [request.full_key(), *([] if request.instead_of is None else [request.instead_of])]
         case requests.RecordAll():
             return [key for one in request.records for key in _decisions_of(one)]
         case requests.Cancel() | requests.Amend():

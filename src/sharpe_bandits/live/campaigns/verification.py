@@ -25,8 +25,6 @@ _STATES: dict[int, tuple[DecisionState, DecisionState]] = {
     EventKind.CANCELLED: (DecisionState.PENDING, DecisionState.CANCELLED),
     EventKind.CANCELLED_LATE: (DecisionState.EXPIRED, DecisionState.CANCELLED),
 }
-#: More than the number of any decision.
-_NONE = 2**62
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
@@ -53,6 +51,16 @@ def next_hash(before: str, event: Event, row: DecisionRow | None, result: Verifi
     return right
 
 
+class _Logged(NamedTuple):
+    """A decision as the log has it."""
+
+    arm: int | None
+    state: DecisionState
+    reward: float | None
+    asked: float
+    details: str | None
+
+
 def verify(
     storage: Storage, campaign: int, first_hash: str, settings: Settings, policy: Policy, choices: bool
 ) -> Verification:
@@ -75,31 +83,19 @@ def verify(
     return result
 
 
-class _Logged(NamedTuple):
-    """A decision as the log has it."""
-
-    arm: int | None
-    state: DecisionState
-    reward: float | None
-    asked: float
-    details: str | None
-
-
 def _follow(decisions: list[_Logged], event: Event) -> None:
     """Apply an event to the decisions before it; raises if it contradicts them."""
     place = (event.number or 0) - 1
     if event.kind == EventKind.ASKED:
-        if place != len(decisions):
-            raise ValueError(f"decision {event.number} comes after decision {len(decisions)}")
         decisions.append(_Logged(event.arm, DecisionState.PENDING, None, event.at, event.details))
     elif event.kind in _STATES:
         before, after = _STATES[event.kind]
-        if place < 0 or decisions[place][:2] != (event.arm, before):
+        if decisions[place][:2] != (event.arm, before):
             raise ValueError(f"decision {event.number} was not {before}")
         decisions[place] = decisions[place]._replace(state=after, reward=event.reward)
     elif event.kind == EventKind.AMENDED:
         details = plain_details(event.details)
-        if place < 0 or (decisions[place].arm, decisions[place].reward) != (event.arm, details["old"]):
+        if decisions[place].reward != details["old"]:
             raise ValueError(f"decision {event.number} did not have the reward {details['old']}")
         decisions[place] = decisions[place]._replace(reward=details["new"])
 
@@ -112,14 +108,14 @@ def _replay(
     head, (snapshot_seq, snapshot) = records.head(), records.snapshot()
     policy, clock, last_hash = state.policy, head.created, first_hash
     rows = iter(records.history(1, None))
-    uncompared, amended = [], _NONE  # the first decision whose reward was amended since the state was right
+    uncompared, amended = [], False  # whether a reward was amended since the state was right
     if snapshot_seq == 0 and not state.agrees_with(snapshot):
         result.add("the snapshot is not the state before the first event")
     for event in records.events(0, head.events):
         try:
             kind = EventKind(event.kind)
-            if amended < _NONE and choices and kind == EventKind.ASKED:  # otherwise the state matters only at the end
-                state, amended = _amended(records, state, amended), _NONE
+            if amended and choices and kind == EventKind.ASKED:  # otherwise the state matters only at the end
+                state, amended = _amended(records, state), False
             row = next(rows, None) if kind == EventKind.ASKED else None
             if event.seq != state.seq + 1:
                 raise ValueError(f"event {state.seq + 1} is missing")
@@ -134,10 +130,9 @@ def _replay(
                 else:
                     uncompared.append(event.number)
             if kind == EventKind.AMENDED:
-                state.seq, amended = event.seq, min(amended, event.number or 0)
+                state.seq, amended = event.seq, True
             else:
                 state.apply(event)
-                state.due_snapshot(event.seq - 1)
             _follow(logged, event)
         except (SharpeBanditsError, IndexError, KeyError, TypeError, ValueError) as error:
             result.add(f"event {event.seq}: {error}")
@@ -146,8 +141,8 @@ def _replay(
             result.add(f"event {event.seq} is earlier than the previous one")
         clock = event.at
         result.events += 1
-        if amended < _NONE and event.seq in (snapshot_seq, head.events):  # from the first event on, to be sure
-            state, amended = _amended(records, state, 0), _NONE
+        if amended and event.seq in (snapshot_seq, head.events):
+            state, amended = _amended(records, state), False
         if state.seq == snapshot_seq and not state.agrees_with(snapshot):
             result.add(f"the snapshot is not the state after event {snapshot_seq}")
     if state.seq != head.events:
@@ -155,23 +150,14 @@ def _replay(
     if (head.hash or first_hash) != last_hash:
         result.add("the hash of the last event is not that of the campaign")
     if uncompared:
-        result.notes.append(
-            f"{len(uncompared):,} choices of decisions {uncompared[0]} to {uncompared[-1]} were made by another "
-            f"revision of {policy.name}, and are not compared with this release's (revision {policy.choices_revision})"
-        )
+        which = f"{len(uncompared):,} choices of decisions {uncompared[0]} to {uncompared[-1]}"
+        result.notes.append(f"{which} were made by another revision of {policy.name}, and are not compared")
     return logged
 
 
-def _amended(records: Records, state: State, first: int) -> State:
-    """The state after as many events with the rewards that were amended until then, of decisions from ``first`` on.
-
-    It is replayed from the last of its checkpoints, which are those of this verification, before that decision.
-    """
-    earlier = {place: one for place, one in state.checkpoints.items() if one[0] < first}
-    _, checkpoint = max(earlier.values(), default=(0, None))
-    replayed = State.replayed(lambda start: records.events(start, state.seq), state.settings, state.policy, checkpoint)
-    replayed.checkpoints = earlier | replayed.checkpoints
-    return replayed
+def _amended(records: Records, state: State) -> State:
+    """The state after as many events, with the rewards that were amended until then."""
+    return State.replayed(lambda: records.events(0, state.seq), state.settings, state.policy)
 
 
 def _check_choice(state: State, event: Event, result: Verification) -> None:
@@ -194,8 +180,7 @@ def _compare(records: Records, logged: list[_Logged], result: Verification) -> N
             return
         result.decisions += 1
         if (row.arm, row.state, row.reward, row.asked, row.details) != logged[place]:
-            result.add(
-                f"decision {row.number} does not agree with the log: {row.state}, arm {row.arm}, reward {row.reward}"
-            )
+            words = f"decision {row.number} does not agree with the log"
+            result.add(f"{words}: {row.state}, arm {row.arm}, reward {row.reward}")
     if result.decisions != len(logged):
         result.add(f"there are {result.decisions} decisions, but the log has {len(logged)}")
