@@ -49,23 +49,25 @@ def fingerprint(function: Callable[..., Any]) -> str:
 
 
 def code_key(kernel: Callable[..., Any], bindings: Bindings) -> str:
-    """A digest of everything that the machine code of a kernel depends on, except the compiler."""
+    """A digest of everything that the machine code of a kernel depends on, except the compiler: of the formulas that it
+    calls, so that kernels which call the same ones share what is compiled.
+    """
     if not is_fixed(kernel):
         return _digest(_description(kernel, bindings, byte_code))
     fixed = frozenset((placeholder, formula) for placeholder, formula in bindings.items() if is_fixed(formula))
-    key = _fixed_code_key(kernel, fixed)
-    if len(fixed) == len(bindings):
-        return key
+    key, called = _fixed_code_key(kernel, fixed)
     parts = [key]
     for placeholder, formula in bindings.items():
-        if not is_fixed(formula):
+        if placeholder in called and not is_fixed(formula):
             parts += [placeholder.__qualname__, *_description(formula, bindings, byte_code)]
-    return _digest(parts)
+    return _digest(parts) if len(parts) > 1 else key
 
 
 @lru_cache(maxsize=1024)
-def _fixed_code_key(kernel: Callable[..., Any], bindings: frozenset[tuple[Any, Any]]) -> str:
-    return _digest(_description(kernel, dict(bindings), byte_code))
+def _fixed_code_key(kernel: Callable[..., Any], fixed: frozenset[tuple[Any, Any]]) -> tuple[str, frozenset[Any]]:
+    """The digest of a kernel with only some of its placeholders bound, and all functions that it calls."""
+    bindings = dict(fixed)
+    return _digest(_description(kernel, bindings, byte_code)), frozenset(call_tree(kernel, bindings))
 
 
 def _digest(parts: Iterator[str] | list[str]) -> str:
@@ -104,10 +106,11 @@ def content(value: Any, reader: Any, reference: Callable[[Any], str]) -> str:
     Raises :class:`CompilationError`, with the name of its ``reader``, for a value whose content cannot be inspected.
     ``reference`` gives the text that stands for a function, which is described elsewhere.
     """
+    who = f"{reader.__name__ if reader else 'a formula'} reads"
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
         raise CompilationError(
-            f"{reader.__name__ if reader else 'a formula'} reads an integer of {value.bit_length()} bits, and compiled "
-            "integers have 64; write it as a float, such as 1e30"
+            f"{who} an integer of {value.bit_length()} bits, and compiled integers have 64; write it as a float, such "
+            "as 1e30"
         )
     if isinstance(value, (bool, int, str, bytes, type(None))) and type(value).__module__ == "builtins":
         return f"{type(value).__name__} {value!r}"
@@ -122,8 +125,8 @@ def content(value: Any, reader: Any, reference: Callable[[Any], str]) -> str:
     if isinstance(value, (tuple, frozenset)):
         if len(value) > MAX_ITEMS:
             raise CompilationError(
-                f"{reader.__name__ if reader else 'a formula'} reads a tuple of {len(value):,} items, and at most "
-                f"{MAX_ITEMS:,} are compiled; use an array, such as np.array([...])"
+                f"{who} a tuple of {len(value):,} items, and at most {MAX_ITEMS:,} are compiled; use an array, such as "
+                "np.array([...])"
             )
         inner = [content(item, reader, reference) for item in value]
         return f"{_qualified(type(value))}({', '.join(sorted(inner) if isinstance(value, frozenset) else inner)})"
@@ -139,7 +142,7 @@ def content(value: Any, reader: Any, reference: Callable[[Any], str]) -> str:
     if _known_by_name(value):
         return f"{type(value).__name__} {name}"
     raise CompilationError(
-        f"{reader.__name__} reads {name or repr(value)[:60]}, a {_qualified(type(value))}, whose content cannot be "
+        f"{who} {name or repr(value)[:60]}, a {_qualified(type(value))}, whose content cannot be "
         "followed: a change of it would go unnoticed; use numbers, arrays of numbers, tuples of these and plain "
         "functions, or pass it as a parameter of the policy"
     )

@@ -163,27 +163,29 @@ def _delays(delay: Any, batch: Any) -> dict[str, Any]:
 
 def _rules(arms: int, control: Any, share: Any, bounds: Any, among: Any) -> dict[str, Any]:
     """Who decides about which arms, as fields of a spec."""
-    part = probability("share", share)
-    if part < 1 and control is None:
-        raise InvalidInputError(f"share={part:g} leaves decisions to a control arm; pass its number as control=")
-    fields: dict[str, Any] = {"share": part}
+    fields: dict[str, Any] = {"share": probability("share", share)}
     if control is not None:
         fields["control"] = whole("control", control, 0, arms - 1)
+    elif fields["share"] < 1:
+        raise InvalidInputError(
+            f"share={fields['share']:g} leaves decisions to a control arm; pass its number as control="
+        )
     turns = [list(range(arms))]
     if among is not None:
         sets = list(among)
         sets = sets if sets and all(isinstance(one, Iterable) for one in sets) else [sets]
         turns = [sorted({whole("an arm of among", arm, 0, arms - 1) for arm in one}) for one in sets]
-        if any(not playable or (part < 1 and control not in playable) for playable in turns):
+        if any(not playable or (fields["share"] < 1 and control not in playable) for playable in turns):
             raise InvalidInputError(f"among must have an arm, and the control arm if share < 1, got {shown(turns)}")
         fields["among"] = tuple(map(tuple, turns))
-    ends = {whole("an arm of bounds", arm, 0, arms - 1): tuple(pair) for arm, pair in (bounds or {}).items()}
-    for playable in turns if bounds else ():
-        pairs = [ends.get(arm, (0.0, 1.0)) for arm in playable]
-        if not all(len(pair) == 2 and 0 <= pair[0] <= pair[1] <= 1 for pair in pairs):
+    if bounds:
+        ends = {whole("an arm of bounds", arm, 0, arms - 1): tuple(pair) for arm, pair in bounds.items()}
+        if not all(len(pair) == 2 and 0 <= pair[0] <= pair[1] <= 1 for pair in ends.values()):
             raise InvalidInputError(f"bounds are (low, high) with 0 <= low <= high <= 1, got {shown(bounds)}")
-        if sum(low for low, _ in pairs) > 1 + 1e-9 or sum(high for _, high in pairs) < 1 - 1e-9:
-            raise InvalidInputError(f"the shares of all arms add up to 1, which {shown(bounds)} do not allow")
+        for playable in turns:
+            low, high = (sum(ends.get(arm, (0.0, 1.0))[end] for arm in playable) for end in (0, 1))
+            if low > 1 + 1e-9 or high < 1 - 1e-9:
+                raise InvalidInputError(f"the shares of all arms add up to 1, which {shown(bounds)} do not allow")
         fields["bounds"] = tuple((arm, float(low), float(high)) for arm, (low, high) in sorted(ends.items()))
     return fields
 

@@ -156,10 +156,7 @@ def formulas_behind_pointers(
         index_pointer = specialise(guarded, {**of_index, keep_record: _keep_record()}, one_index)
         of_all = {**bindings, unpacked: parameters_and_pointer}
         of_all[formulas.index] = of_all[formulas.index_branch_free] = index_by_pointer
-    # Without the index, so that policies with the same objective share what is compiled.
-    own = (formulas.index, formulas.score, formulas.index_branch_free)
-    of_objective: dict[Any, Any] = {key: bound for key, bound in bindings.items() if key not in own}
-    of_objective[unpacked] = _unpacked(_expression(objective, []))
+    of_objective: dict[Any, Any] = {**bindings, unpacked: _unpacked(_expression(objective, []))}
     return Formulas(
         _filled(slots),
         np.array(objective, float),
@@ -179,22 +176,13 @@ def phases_behind_pointers(
     floats, kept = (types.Array(float64, dimensions, "C") for dimensions in (1, 3))
     sums, ints = types.NamedUniTuple(floats, len(Sums._fields), Sums), int64[::1]
     bound: dict[Any, Any] = {**bindings, unpacked: _unpacked(_expression(objective, []))}
-    # Without the other functions, so that policies share what is compiled.
-    of_end, of_share, of_update = (
-        {key: function for key, function in bound.items() if key not in others}
-        for others in (
-            (formulas.share, formulas.estimate, formulas.noise),
-            (formulas.decide_on, formulas.value),
-            (formulas.share, formulas.estimate, formulas.noise, formulas.decide_on, formulas.value),
-        )
-    )
     return PhaseFormulas(
         np.array(objective, float),
         keeps_powers,
         cells,
-        specialise(share_target, of_share, int64(sums, kept, ints, int64, int64, boolean, floats, ints)),
-        specialise(end_phase_target, of_end, int64(sums, kept, ints, int64, int64, int64, boolean[::1], floats)),
-        specialise(update_all_target, of_update, int64(kept, int64, int64, floats, float64, floats, floats)),
+        specialise(share_target, bound, int64(sums, kept, ints, int64, int64, boolean, floats, ints)),
+        specialise(end_phase_target, bound, int64(sums, kept, ints, int64, int64, int64, boolean[::1], floats)),
+        specialise(update_all_target, bound, int64(kept, int64, int64, floats, float64, floats, floats)),
     )
 
 

@@ -18,8 +18,6 @@ from .bound import FORMS, Bound, Form, bisected, probability
 #: Statistics with a concentration inequality.
 Statistic = Literal["variance", "sr_like", "rssr"]
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
-
-
 #: Source of each inequality.
 _SOURCES: dict[Statistic, str] = {
     "variance": "Lemma 1, concentration of the sample variance",
@@ -78,15 +76,7 @@ def concentration(
 def radius(
     statistic: Statistic, level: float, pulls: int, upper: float, form: Form = "repaired", *, lower: float = 0.0
 ) -> float:
-    """The epsilon for which :func:`concentration` guarantees the probability ``level``.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> epsilon = sb.theory.radius("variance", level=0.05, pulls=1_000, upper=1.0)
-    >>> round(sb.theory.concentration("variance", epsilon, pulls=1_000, upper=1.0).value, 6)
-    0.05
-    """
+    """The epsilon for which :func:`concentration` guarantees the probability ``level``."""
     inside("level", level)
 
     def promises_less(epsilon: float) -> bool:
@@ -127,12 +117,6 @@ def width(
 
     ``variance`` and ``moment`` are those of the sample, numbers or arrays. Without ``pulls`` the last term of RSSR is
     omitted. The width is infinite where it is undefined: D at most 3 epsilon as printed, at most epsilon repaired.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> round(float(sb.theory.width("rssr", 0.1, 0.3, 1.2, L=0.5)), 4)
-    0.4464
     """
     one_of("statistic", statistic, STATISTICS)
     one_of("form", form, FORMS)

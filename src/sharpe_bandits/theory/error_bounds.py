@@ -44,12 +44,6 @@ def epsilon_of_gap(gap: float, D: float, second_moment: float) -> float:
 
     From the appendix on SHSR; the one on SuRSR omits the gap under the root. D is :math:`L + \sigma^2`, and the root is
     below D/3. It is computed as :math:`\Delta D^2 / (A + \sqrt{A^2 + 4 \Delta D^2})`, which is accurate for small gaps.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> round(sb.theory.epsilon_of_gap(gap=0.5, D=1.0, second_moment=0.3), 4)
-    0.1101
     """
     gap, D = not_negative("gap", gap), positive("D", D)
     a = (1.5 * gap + 1) * D + not_negative("second_moment", second_moment)
@@ -104,9 +98,8 @@ def shvv_phase_error(bandit: Any, budget: int, phase: int, form: Form = "repaire
         reason = "" if budget > 4 * i * log else f"it needs a budget above 4 i_k log2 K = {4 * i * log:g}"
         value = 3 * math.exp(-((budget - 4 * i * log) ** 2) * delta**2 / (8 * budget * i * log))
         return probability(value, form, source, reason=reason, applies=arm.unit and _power_of_two(k))
-    reason = _not_played(SHVV(), arm, budget)
-    value = math.nan if reason else _phase_errors(SHVV(), k, budget, _variance_beaten(arm, gap))[phase]
-    return probability(value, form, source, reason=reason, applies=arm.bounded)
+    beaten = _variance_beaten(arm, gap)
+    return _repaired(SHVV(), arm, budget, form, source, lambda: _phase_errors(SHVV(), k, budget, beaten)[phase])
 
 
 def path_error(
@@ -133,14 +126,6 @@ def path_error(
     In neither form is it a bound in the strict sense, since the root depends on the estimates whose errors it bounds.
 
     Rewards lie between ``lower`` and ``upper`` (repaired form). A larger guess of the gap makes the bound smaller.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import sharpe_bandits as sb
-    >>> phase = sb.theory.PlayedPhase(100, True, variance=np.array([0.1]), second_moment=np.array([0.3]))
-    >>> [round(term, 3) for term in sb.theory.path_error([phase], L=0.1, gap=0.5)]
-    [5.746]
     """
     gap, L = positive("gap", gap), positive("L", L)
     one_of("form", form, ("printed", "repaired"))
@@ -180,8 +165,8 @@ def played_phases(policy: SHSR | SuRSR, budget: int, arms: int, choices: Any, re
     >>> policy = sb.SHSR(L=0.1)
     >>> run = sb.trace(policy, [sb.Uniform(0, 1), sb.Uniform(0, 0.5)], horizon=100)
     >>> phases = sb.theory.played_phases(policy, 100, 2, run.choices, run.rewards)
-    >>> [phase.pulls for phase in phases]
-    [50]
+    >>> [round(term, 3) for term in sb.theory.path_error(phases, L=0.1, gap=0.5)]
+    [5.923]
     """
     choices, x = np.asarray(choices), np.asarray(rewards, float) - policy.risk_free
     played: list[PlayedPhase] = []
@@ -212,13 +197,6 @@ def shvv_error(bandit: Any, budget: int, form: Form = "repaired", *, keep_sample
     Repaired: the module's text with :math:`g_i(q) = \exp(-2 q \delta_i^2 / (w_i^4 + w_1^4))`, by McDiarmid's inequality
     for :math:`\bar V_i - \bar V_1`, which one reward of arm i changes by at most :math:`w_i^2 / q`. For rewards in
     [0, u] this is :math:`\exp(-q \delta^2 / u^4)`. It holds for any K, with the phases as they are played.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> sb.theory.shvv_error(bandit, budget=1_000_000).value < 0.05
-    True
     """
     budget = whole("budget", budget, 1)
     one_of("form", form, (*FORMS, "theorem"))
@@ -237,8 +215,8 @@ def shvv_error(bandit: Any, budget: int, form: Form = "repaired", *, keep_sample
         reason = "" if budget > k * log else f"it needs a budget above K log2 K = {k * log:g}"
         value = 3 * log * math.exp(-((budget - k * log) ** 2) / (8 * budget * log * hardness))
         return probability(value, form, source, reason=reason, applies=arm.unit and _power_of_two(k))
-
-    return _halving(SHVV(keep_samples=keep_samples), arm, budget, form, source, _variance_beaten(arm, gap))
+    policy, beaten = SHVV(keep_samples=keep_samples), _variance_beaten(arm, gap)
+    return _repaired(policy, arm, budget, form, source, lambda: sum(_phase_errors(policy, k, budget, beaten)))
 
 
 def shsr_error(
@@ -276,11 +254,12 @@ def shsr_error(
     """
     arm, L, budget = _arguments(bandit, L, budget, form, risk_free)
     source = "Theorem on the error of SHSR"
-    if form != "printed":
-        return _halving(SHSR(L, keep_samples=keep_samples), arm, budget, form, source, _rssr_beaten(arm, L))
     gap = RSSR(L).gaps(arm)
-    order = np.argsort(gap, kind="stable")
     k = len(gap)
+    if form != "printed":
+        policy, beaten = SHSR(L, keep_samples=keep_samples), _rssr_beaten(arm, L)
+        return _repaired(policy, arm, budget, form, source, lambda: sum(_phase_errors(policy, k, budget, beaten)))
+    order = np.argsort(gap, kind="stable")
     log = math.log2(k)
     value = 0.0
     for phase in range(1, math.ceil(log) + 1):
@@ -303,13 +282,6 @@ def sursr_error(bandit: Any, L: float, budget: int, form: Form = "repaired", *, 
 
     Repaired: the module's text with the :math:`t_k` that the policy plays
     (:math:`\overline{\log} K = 1/2 + \sum_{i=2}^K 1/i` for :math:`\ln K`) and :math:`g_i` of :func:`shsr_error`.
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> bandit = sb.Bandit([sb.Uniform(0, 1), sb.Uniform(0, 0.5)])
-    >>> sb.theory.sursr_error(bandit, L=0.1, budget=1_000_000).value < 0.05
-    True
     """
     arm, L, budget = _arguments(bandit, L, budget, form, risk_free)
     source = "Theorem on the error of SuRSR"
@@ -321,15 +293,17 @@ def sursr_error(bandit: Any, L: float, budget: int, form: Form = "repaired", *, 
         times = [math.ceil((budget - k) / (math.log(k) * (k + 1 - phase))) for phase in range(1, k)]
         value = 2 * sum(math.exp(-2 * max(t, 0) * epsilon**2) for t in times)
         return probability(value, form, source, applies=arm.unit)
-    policy = SuRSR(L)
-    reason = _not_played(policy, arm, budget)
-    beaten, ties = _rssr_beaten(arm, L), int((gap == 0).sum())
-    value, upto = math.nan if reason else 0.0, 0
-    for phase, (pulls, _) in enumerate([] if reason else policy.phases(budget, k), start=1):
-        upto += pulls
-        if phase >= ties and ties < k:
-            value += min(1.0, float(np.sort(beaten(upto), axis=1)[:, : phase - ties + 1].sum()))
-    return probability(value, form, source, reason=reason, applies=arm.bounded)
+    policy, beaten, ties = SuRSR(L), _rssr_beaten(arm, L), int((gap == 0).sum())
+
+    def error() -> float:
+        value, upto = 0.0, 0
+        for phase, (pulls, _) in enumerate(policy.phases(budget, k), start=1):
+            upto += pulls
+            if phase >= ties and ties < k:
+                value += min(1.0, float(np.sort(beaten(upto), axis=1)[:, : phase - ties + 1].sum()))
+        return value
+
+    return _repaired(policy, arm, budget, form, source, error)
 
 
 def _arguments(bandit: Any, L: Any, budget: Any, form: Any, risk_free: Any) -> tuple[Facts, float, int]:
@@ -345,13 +319,17 @@ def _power_of_two(k: int) -> bool:
     return k & (k - 1) == 0
 
 
-def _not_played(policy: EliminationPolicy, arm: Facts, budget: int) -> str:
-    """Why there is no repaired bound; empty if there is one."""
-    try:
-        policy.check_horizon(budget, len(arm.mean))
-    except BudgetTooSmallError as error:
-        return arm.unbounded() or str(error)
-    return arm.unbounded()
+def _repaired(
+    policy: EliminationPolicy, arm: Facts, budget: int, form: Form, source: str, error: Callable[[], float]
+) -> Bound:
+    """The repaired bound ``error`` of a policy, if it can play."""
+    reason = arm.unbounded()
+    if not reason:
+        try:
+            policy.check_horizon(budget, len(arm.mean))
+        except BudgetTooSmallError as too_small:
+            reason = str(too_small)
+    return probability(math.nan if reason else error(), form, source, reason=reason, applies=arm.bounded)
 
 
 def _variance_beaten(arm: Facts, gap: np.ndarray) -> Beaten:
@@ -384,12 +362,6 @@ def _rssr_beaten(arm: Facts, L: float) -> Beaten:
         return np.minimum(1.0, (stray(rest, up, pulls) + stray(best, down, pulls)).min(axis=0))
 
     return beaten
-
-
-def _halving(policy: SHVV | SHSR, arm: Facts, budget: int, form: Form, source: str, beaten: Beaten) -> Bound:
-    reason = _not_played(policy, arm, budget)
-    value = math.nan if reason else sum(_phase_errors(policy, len(arm.mean), budget, beaten))
-    return probability(value, form, source, reason=reason, applies=arm.bounded)
 
 
 def _phase_errors(policy: SHVV | SHSR, alive: int, budget: int, beaten: Beaten) -> list[float]:

@@ -58,6 +58,15 @@ class Family(ABC):
         return size
 
 
+def check_own_feedback(spec: Spec) -> None:
+    """Raise if the rewards of all arms are to be seen."""
+    if spec.feedback == "full":
+        raise InvalidInputError(
+            f"{spec.policy.name} divides a budget of pulls, which is meaningless if the rewards of all arms are seen "
+            'in every round; use feedback="bandit"'
+        )
+
+
 def check_covariate(policy: Policy, has_covariate: bool) -> None:
     """Raise if a policy needs a covariate where there is none."""
     if policy.objective is not None and policy.objective.needs_covariate and not has_covariate:
@@ -100,21 +109,15 @@ def check_record(spec: Spec, arm: int, pulls: int) -> None:
 
 def outputs_of(spec: Spec, chunk: Chunk) -> Outputs:
     """The arrays that a kernel writes the results of a chunk to."""
+    arrays = {name: array for name, array in vars(chunk).items() if name not in ("numbers", "batches")}
+    half = spec.horizon // 2
     return Outputs(
         checkpoints=np.array(spec.times, np.int64),
-        halfway_check=spec.times.index(spec.horizon // 2) if spec.horizon // 2 in spec.times else -1,
+        halfway_check=spec.times.index(half) if half in spec.times else -1,
         batch=np.searchsorted(chunk.batches, chunk.numbers // spec.batch),
-        pulls=chunk.pulls,
-        halfway=chunk.halfway,
-        final=chunk.final,
-        recommended=chunk.recommended,
-        stopped=chunk.stopped,
-        reward_mean=chunk.reward_mean,
-        reward_variance=chunk.reward_variance,
-        choices=chunk.choices,
-        rewards=chunk.rewards,
         status=np.zeros(len(Status._fields), np.int64),
         stop=stop_cell(),
+        **arrays,
     )
 
 

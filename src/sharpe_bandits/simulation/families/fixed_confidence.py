@@ -11,7 +11,7 @@ from ...play.game import Game, Status
 from ...play.statistics import layout_for
 from ...policies.base import FixedConfidencePolicy
 from ..compiler import specialise
-from .base import Family, check_record, outputs_of, rewards_of
+from .base import Family, check_own_feedback, check_record, outputs_of, rewards_of
 
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
@@ -29,15 +29,11 @@ class FixedConfidenceFamily(Family):
                 f"{policy.name} stops on its own and is not simulated for a given number of rounds; use "
                 "sb.identify(policy, bandit)"
             )
-        if spec.feedback == "full":
-            raise InvalidInputError(
-                f"{policy.name} decides which arm to play, which is meaningless if the rewards of all arms are seen in "
-                'every round; use feedback="bandit"'
-            )
+        check_own_feedback(spec)
         if environment.pregenerated or environment.clock != "pulls":
             raise InvalidInputError(
-                f"{policy.name} can identify the best arm only if rewards are independent and identically distributed, "
-                f"which those of {environment!r} are not; simulate a policy with a given horizon instead"
+                f"{policy.name} needs independent and identically distributed rewards, which those of {environment!r} "
+                "are not; simulate a policy with a given horizon instead"
             )
         policy.check_horizon(spec.horizon, environment.K)
 

@@ -102,13 +102,11 @@ class IndexFamily(Family):
 
     def check(self, spec: Spec) -> None:
         super().check(spec)
-        if spec.has_delayed_rewards and spec.feedback == "full":
+        if spec.feedback == "full" and (spec.has_delayed_rewards or spec.has_rules):
             raise InvalidInputError(
-                'delay and batch say when the reward of the arm played is seen; leave them out with feedback="full"'
+                'with feedback="full" all rewards are seen in every round, whatever is played; leave delay, batch, '
+                "share, bounds and among out"
             )
-        if spec.has_rules and spec.feedback == "full":
-            raise InvalidInputError('with feedback="full" nothing is gained by sharing decisions; leave share, bounds '
-                                    "and among out")  # fmt: skip
         check_index(_policy(spec), spec.horizon)
         formula = _policy(spec).formula
         _requested[formula] = _requested.get(formula, 0) + _rounds(spec)

@@ -15,7 +15,7 @@ from ...play.statistics import layout_for
 from ...policies.base import EliminationPolicy
 from ..compiler import specialise
 from ..pointers import phases_behind_pointers
-from .base import Family, outputs_of, rewards_of
+from .base import Family, check_own_feedback, outputs_of, rewards_of
 
 if TYPE_CHECKING:
     from ..spec import Chunk, Spec
@@ -27,11 +27,7 @@ class PhasesFamily(Family):
     chunk_rounds = 20_000_000
 
     def check(self, spec: Spec) -> None:
-        if spec.feedback == "full":
-            raise InvalidInputError(
-                f"{spec.policy.name} divides a budget of pulls, which is meaningless if the rewards of all arms are "
-                'seen in every round; leave it out or use feedback="bandit"'
-            )
+        check_own_feedback(spec)
         if spec.has_delayed_rewards and spec.environment.clock == "rounds":
             raise InvalidInputError(
                 f"{spec.policy.name} waits for late rewards at the end of a phase, while rewards that are indexed by "
@@ -45,8 +41,7 @@ class PhasesFamily(Family):
     def play(self, spec: Spec, chunk: Chunk) -> None:
         policy = _policy(spec)
         phases = policy.schedule(spec.horizon, spec.environment.K)
-        quotas = np.array([pulls for pulls, _ in phases], np.int64)
-        keep = np.array([stay for _, stay in phases], np.int64)
+        quotas, keep = np.array(phases, np.int64).T.copy()
         rewards = rewards_of(spec, chunk.numbers)
         play_phases, formulas = spec.kernels
         out = outputs_of(spec, chunk)
