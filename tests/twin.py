@@ -105,10 +105,10 @@ def best(objective, records, among=None):
     return min(among, key=lambda i: (-objective(records[i].mean, records[i].variance), i))
 
 
-def halving(objective, tape, budget, keep_samples):
-    """Choices and recommended arm of sequential halving (docs/evidence/reading-the-paper.md)."""
+def halving(objective, tape, budget, keep_samples, m=1):
+    """Choices and recommended arm, or m arms, of sequential halving (docs/evidence/reading-the-paper.md)."""
     arms = len(tape)
-    phases = math.ceil(math.log2(arms))
+    phases = math.ceil(math.log2(arms / m))
     alive = list(range(arms))
     history = [[] for _ in range(arms)]
     choices = []
@@ -123,8 +123,8 @@ def halving(objective, tape, budget, keep_samples):
                 choices.append(arm)
         records = {arm: Record(current[arm]) for arm in alive}
         ranked = sorted(alive, key=lambda i: (-objective(records[i].mean, records[i].variance), i))
-        alive = sorted(ranked[: math.ceil(len(alive) / 2)])
-    return choices, alive[0]
+        alive = sorted(ranked[: max(m, math.ceil(len(alive) / 2))])
+    return choices, alive if m > 1 else alive[0]
 
 
 def rejects(objective, tape, budget):

@@ -7,6 +7,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.play import elimination
+from tests import twin
 from tests.top_m import BUDGET, TAPE
 from tests.twin import Record
 
@@ -66,24 +67,6 @@ def sar(objective, tape, budget, m):
     return choices, sorted(accepted)
 
 
-def halving(objective, tape, budget, m, keep_samples):
-    """Halving until m arms are left."""
-    arms = len(tape)
-    phases = math.ceil(math.log2(arms / m))
-    alive, choices = list(range(arms)), []
-    history = [[] for _ in range(arms)]
-    for _ in range(phases):
-        quota = budget // (len(alive) * phases)
-        before = {i: 0 if keep_samples else len(history[i]) for i in alive}
-        for arm in [i for _ in range(quota) for i in alive]:
-            history[arm].append(tape[arm][len(history[arm])])
-            choices.append(arm)
-        order, _ = _ranked(objective, alive, [h[before.get(i, 0) :] for i, h in enumerate(history)])
-        alive = sorted(order[: max(m, math.ceil(len(alive) / 2))])
-    assert len(alive) == m
-    return choices, alive
-
-
 def influence_variance(f, rewards):
     """Variance over the rewards of how much each moves the estimate of f(mean, variance)."""
     r = Record(rewards)
@@ -111,9 +94,7 @@ def test_halving_is_the_twins(name, m, keep_samples):
     trace = sb.trace(
         sb.policies.SequentialHalving(objective, m=m, keep_samples=keep_samples), sb.Tape(TAPE), horizon=BUDGET
     )
-    choices, left = halving(formula, TAPE, BUDGET, m, keep_samples)
-    assert trace.choices.tolist() == choices
-    assert trace.recommended == (left if m > 1 else left[0])
+    assert (trace.choices.tolist(), trace.recommended) == twin.halving(formula, TAPE, BUDGET, keep_samples, m)
 
 
 def test_uniform_sampling_takes_the_m_best_estimates():
@@ -125,10 +106,9 @@ def test_uniform_sampling_takes_the_m_best_estimates():
 
 def test_the_twins_tell_rules_apart():
     """Otherwise one rule in the place of another would go unnoticed above."""
-    formula = OBJECTIVES["RSSR"][1]
-    sets = {tuple(sar(formula, TAPE, BUDGET, m)[1]) for m in (2, 3, 5)}
-    assert len(sets) == 3
-    assert sar(formula, TAPE, BUDGET, 3)[0] != sar(formula, TAPE, BUDGET, 5)[0]
+    choices, sets = zip(*(sar(OBJECTIVES["RSSR"][1], TAPE, BUDGET, m) for m in (2, 3, 5)), strict=True)
+    assert len({tuple(arms) for arms in sets}) == 3
+    assert choices[1] != choices[2]
 
 
 def test_accepts_and_rejects_by_hand():
@@ -169,13 +149,11 @@ def test_accepts_and_rejects_for_one_arm_is_successive_rejects():
     """As published: with m = 1 the gap of the worst is never below that of the best. Ties included (whole rewards)."""
     objective, _ = OBJECTIVES["RSSR"]
     coarse = sb.Bandit([sb.Empirical([0, 0, 1, 1, 2]), sb.Empirical([0, 1, 1, 1, 2]), *[sb.Bernoulli(0.5)] * 5])
+    policies = [sb.policies.SuccessiveAcceptsRejects(objective), sb.policies.SuccessiveRejects(objective)]
     for bandit in (sb.Tape(TAPE), coarse):
-        one = sb.simulate(sb.policies.SuccessiveAcceptsRejects(objective), bandit, horizon=BUDGET, runs=40)["SAR"]
-        other = sb.simulate(sb.policies.SuccessiveRejects(objective), bandit, horizon=BUDGET, runs=40)
+        one, other = sb.simulate(policies, bandit, horizon=BUDGET, runs=40).values()
         for field in ("pulls", "final", "recommended", "reward_mean", "reward_variance"):
-            np.testing.assert_array_equal(
-                getattr(one, field), getattr(other["Successive rejects"], field), err_msg=field
-            )
+            np.testing.assert_array_equal(getattr(one, field), getattr(other, field), err_msg=field)
 
 
 def test_variance_aware_halving_makes_estimates_equally_certain():

@@ -19,7 +19,23 @@ def moment(record, power):
     return math.fsum((x - mean) ** power for x in record.rewards) / record.s
 
 
-def twin(tape, L, delta, limit, risk_free=0.0, pilot=32, m=32):
+def facts(record, L, risk_free=0.0, m=32):
+    """The root of an arm, the square of its error, the price of time-uniformity, and whether it may be judged."""
+    s, mean, v = record.s, record.mean - risk_free, record.variance
+    d = L + v
+    share = s / (s + PRIOR)
+    third = share * moment(record, 3)
+    fourth = moment(record, 4)
+    drawn = share * fourth + (1 - share) * 3 * v**2
+    w = v / d - mean * third / d**2 + mean**2 * (drawn - v**2) / (4 * d**3)
+    w = max(w, FLOOR * (v / d + mean**2 * v**2 / (2 * d**3)))
+    alike = min(record.rewards) == max(record.rewards)
+    w = max(w, 0.5) if alike else w * (1 + 4 * fourth / v**2 / s)
+    judged = alike or s >= 12 * fourth / v**2
+    return mean / math.sqrt(d), w * (1 + m / s) / s, math.log(1 + s / m) / 2, judged
+
+
+def twin(tape, L, delta, limit, risk_free=0.0, pilot=32):
     """The rule of the docstring of LUCB, on lists. Gives choices, the arm that looks best, and whether it is sure."""
     arms = len(tape)
     records = [Record() for _ in range(arms)]
@@ -29,24 +45,10 @@ def twin(tape, L, delta, limit, risk_free=0.0, pilot=32, m=32):
         records[i].rewards.append(float(tape[i][records[i].s]))
         choices.append(i)
 
-    def facts(record):
-        s, mean, v = record.s, record.mean - risk_free, record.variance
-        d = L + v
-        share = s / (s + PRIOR)
-        third = share * moment(record, 3)
-        fourth = moment(record, 4)
-        drawn = share * fourth + (1 - share) * 3 * v**2
-        w = v / d - mean * third / d**2 + mean**2 * (drawn - v**2) / (4 * d**3)
-        w = max(w, FLOOR * (v / d + mean**2 * v**2 / (2 * d**3)))
-        alike = min(record.rewards) == max(record.rewards)
-        w = max(w, 0.5) if alike else w * (1 + 4 * fourth / v**2 / s)
-        judged = alike or s >= 12 * fourth / v**2
-        return mean / math.sqrt(d), w * (1 + m / s) / s, math.log(1 + s / m) / 2, judged
-
     for _ in range(pilot):
         for i in range(arms):
             pull(i)
-    known = [facts(r) for r in records]
+    known = [facts(r, L, risk_free) for r in records]
     while True:
         best = max(range(arms), key=lambda i: (known[i][0], -i))
         rivals = [i for i in range(arms) if i != best]
@@ -62,7 +64,7 @@ def twin(tape, L, delta, limit, risk_free=0.0, pilot=32, m=32):
         beside = [i for i in missing[:1] if i != best] or [challenger]
         for i in [best, *beside][: limit - len(choices)]:
             pull(i)
-            known[i] = facts(records[i])
+            known[i] = facts(records[i], L, risk_free)
 
 
 def evidence(best, rival):
@@ -103,16 +105,14 @@ def test_the_cases_stop_and_do_not_stop():
 
 def test_top_two_plays_as_a_twin_in_plain_python_says():
     """Forced exploration, the hardest rival, and the balance of the best arm, written from the definition."""
-    tape, L = (
-        np.random.default_rng(3).gamma(2.0, 1.0, (4, 600)) * [[1.0], [1.1], [1.6], [0.5]] + [[0.9], [0.7], [0], [0]],
-        0.5,
-    )
+    tape = np.random.default_rng(3).gamma(2.0, 1.0, (4, 600)) * [[1.0], [1.1], [1.6], [0.5]]
+    tape, L = np.add(tape, [[0.9], [0.7], [0], [0]]), 0.5
     trace = sb.trace(sb.TopTwo(L=L, pilot_pulls=8, delta=1e-9), sb.Tape(tape), horizon=400)
-    past, rules = [[] for _ in tape], set()
+    past, rules = [Record() for _ in tape], set()
     for t in range(400):
         arm = t % 4
         if t >= 32:
-            s, h, e = zip(*(_square_error(x, L) for x in past), strict=True)
+            s, (h, e, *_) = [x.s for x in past], zip(*(facts(x, L) for x in past), strict=True)
             best = max(range(4), key=lambda i: h[i])
             rivals = [i for i in range(4) if i != best]
             hardest = min(rivals, key=lambda i: (h[best] - h[i]) ** 2 / (e[best] + e[i]))
@@ -122,17 +122,5 @@ def test_top_two_plays_as_a_twin_in_plain_python_says():
                 arm = s.index(min(s))
                 rules.add("forced")
         assert trace.choices[t] == arm, f"round {t}"
-        past[arm].append(tape[arm, len(past[arm])])
+        past[arm].rewards.append(tape[arm, past[arm].s])
     assert rules == {"best", "rival", "forced"}
-
-
-def _square_error(x, L):
-    """Pulls, the signed root of RSSR, and the square of its error, from rewards."""
-    s, mean = len(x), sum(x) / len(x)
-    v = sum((r - mean) ** 2 for r in x) / (s - 1)
-    third, fourth = (sum((r - mean) ** k for r in x) / s for k in (3, 4))
-    d, share = L + v, s / (s + 10)
-    drawn = share * fourth + (1 - share) * 3 * v * v
-    w = v / d - mean * share * third / d**2 + mean**2 * (drawn - v * v) / (4 * d**3)
-    w = max(w, 0.25 * (v / d + mean**2 * v * v / (2 * d**3)))
-    return s, mean / math.sqrt(d), w * (1 + 4 * fourth / v**2 / s) * (1 + 32 / s) / s

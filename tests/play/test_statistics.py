@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sharpe_bandits as sb
-from sharpe_bandits.play import formulas, state, statistics
+from sharpe_bandits.play import state, statistics
 
 
 def summarised(rewards):
@@ -63,15 +63,6 @@ def test_radius_is_the_papers():
     assert statistics.radius(1) == 0.0
 
 
-def test_tables_by_pulls_and_rounds():
-    radii, inverse, root = statistics.tables(50)
-    for s in range(1, 50):
-        assert radii[s] == pytest.approx(math.sqrt(2 * math.log(s)), rel=1e-15)
-        assert inverse[s] == 1 / s
-        assert root[s] == pytest.approx(s**-0.5, rel=1e-15)
-    assert radii[0] == inverse[0] == root[0] == 0.0
-
-
 def test_pooled_statistics_are_those_of_all_rewards_together():
     parts = [np.random.default_rng(k).normal(k, 1 + k, size=10 + 7 * k) for k in range(3)]
     together = np.concatenate(parts)
@@ -83,40 +74,23 @@ def test_pooled_statistics_are_those_of_all_rewards_together():
     assert variance == pytest.approx(together.var(ddof=1), rel=1e-13)
 
 
-LAG_ONE = statistics.Statistic(("autocovariance",), statistics.autocovariance, cells=3, update=statistics.update_pairs)
+@sb.index_policy(name="every statistic")
+def everything(arm, t):
+    return arm.autocovariance + arm.maximum + arm.drawn_mean + arm.third
 
 
-def kept_after(rewards, read, declared=statistics.STATISTICS):
-    """The statistics that kernels would put into a record after these rewards of arm 1 of two, in lane 2 of four."""
-    layout = statistics._layout(frozenset(read), declared)
-    kept = np.zeros((2, 3 + layout.cells, 4))  # three rows of the kernel's own come first
-    anchor = state.anchor_of(rewards[0])
-    for j, x in enumerate(rewards):
-        layout.bindings[formulas.update_statistics](kept, 1, 3, 2, float(j + 1), x, x - anchor, float("nan"), ())
-    mean, variance, _ = summarised(rewards)
-    moments = statistics.higher_moments(
-        *(sum((x - anchor) ** p for x in rewards) for p in (1, 2, 3, 4)), 1 / len(rewards)
-    )
-    arguments = (kept, 1, 3, 2, float(len(rewards)), anchor, mean, variance, *moments, np.uint64(7))
+def test_statistics_of_an_arm_are_kept_beside_each_other():
+    rewards = [2.5, -1.0, 4.0, 0.5, 0.5, 3.25]
+    agent = everything().agent(arms=2)
+    for x in rewards:
+        agent.tell(1, x)
     with np.errstate(over="ignore"):
-        got = layout.bindings[formulas.statistics_of](*arguments)
-    fields = [field for statistic in declared for field in statistic.fields]
-    assert np.delete(kept, 2, axis=2).any() == 0
-    assert not kept[0].any()
-    assert not kept[:, :3].any()
-    return layout, dict(zip(fields, got, strict=True))
-
-
-REWARDS = [2.5, -1.0, 4.0, 0.5, 0.5, 3.25]
-
-
-def test_a_new_statistic_is_one_declaration():
-    """The lag-1 product: what it keeps and what it gives stand above; the rest follows, beside other statistics too."""
-    centred = np.array(REWARDS) - np.mean(REWARDS)
-    expected = (centred[1:] * centred[:-1]).sum() / len(REWARDS)
-    for read in ({"autocovariance"}, {"autocovariance", "maximum", "drawn_mean", "third"}):
-        _, values = kept_after(REWARDS, read, (*statistics.STATISTICS, LAG_ONE))
-        assert values["autocovariance"] == pytest.approx(expected, rel=1e-12)
+        arm = agent._arm_record(1, agent._state)
+    centred = np.array(rewards) - np.mean(rewards)
+    assert arm.autocovariance == pytest.approx((centred[1:] * centred[:-1]).sum() / len(rewards), rel=1e-12)
+    assert arm.third == pytest.approx((centred**3).mean(), rel=1e-12)
+    assert arm.maximum == 4.0
+    assert -1.0 < arm.drawn_mean < 4.0
 
 
 def test_large_means_do_not_disturb_choices():

@@ -133,11 +133,6 @@ def test_the_tape_tells_objectives_apart():
     assert verdicts[0] != verdicts[1]
 
 
-def test_accepts_and_rejects_for_one_arm_is_successive_rejects():
-    objective, formula = OBJECTIVES["RSSR"]
-    assert play(sb.policies.SuccessiveAcceptsRejects(objective)) == twin.rejects(formula, TAPE, BUDGET)
-
-
 def test_named_policies_are_the_general_ones():
     """SHVV and SHSR are sequential halving on Variance and RSSR, SuRSR successive rejects on RSSR."""
     variance, rssr = OBJECTIVES["Variance"][1], OBJECTIVES["RSSR, rate"][1]

@@ -23,7 +23,7 @@ import numpy as np
 import sharpe_bandits as sb
 from sharpe_bandits.simulation.families import index
 
-index.MAX_TABLE, index.MIN_ROUNDS_TO_COMPILE = 64, 1
+index.MIN_ROUNDS_TO_COMPILE = 1
 EQUAL = [sb.Uniform(0, 1)] * 3
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

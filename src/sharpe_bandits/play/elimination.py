@@ -1,9 +1,9 @@
 """The kernel of policies that play in phases and decide on arms in between: sequential halving, successive rejects,
 successive accepts and rejects.
 
-A phase has a number of pulls for every undecided arm, played in round robin, and a number of arms that stay undecided
-after it. A policy that allocates by influence variance has phases in which the same total is shared unequally. Within a
-phase the arm with the most remaining pulls is played next, which is round robin if all have the same number.
+A phase has a number of pulls per undecided arm, which a policy may share unequally, and a number of arms that stay
+undecided after it. Within a phase the arm with the most remaining pulls is played next, in round robin if all have the
+same number.
 """
 
 import math
@@ -55,23 +55,20 @@ def share_equally(sums, kept, alive, size, pulls, previous_kept_all, objective, 
 
 
 def share_by_influence_variance(sums, kept, alive, size, pulls, previous_kept_all, objective, quota):
-    """After a phase that kept all arms, share pulls so that the arms' total pulls are as nearly as possible in
-    proportion to their influence variances: estimates then have equal standard errors. Arms that already have more
-    than their share get none.
+    """After a phase that kept all arms, share pulls so that :func:`top_up` gives all estimates the same standard error:
+    in proportion to their influence variances.
     """
     quota[:size] = pulls
     if not previous_kept_all:
         return
     weights = zeros(size)
     for p in range(size):
-        a = alive[p]
-        weights[p] = noise(arm_record(sums, kept, a), *objective)
+        weights[p] = noise(arm_record(sums, kept, alive[p]), *objective)
     top_up(sums.pulls, alive, size, weights, pulls * size, quota)
 
 
 def share_by_distance(sums, kept, alive, size, pulls, previous_kept_all, objective, quota):
-    """Share pulls so that the undecided arms' total pulls are as nearly as possible in proportion to W / d^2; the best
-    arm counts as its closest rival. Arms that already have more than their share get none.
+    """Share pulls in proportion to W / d^2; the best arm counts as its closest rival.
 
     W is the variance of the influence of a reward on the root of the objective, and d the distance to the best root
     less its standard error, but at least half of that. Arms whose rewards have not varied count as noisy as the
@@ -97,7 +94,7 @@ def share_by_distance(sums, kept, alive, size, pulls, previous_kept_all, objecti
 
 def top_up(count, alive, size, weights, total, quota):
     """Divide ``total`` pulls so that the arms' pulls, including the ``count`` played, are as nearly as possible in
-    proportion to their weights.
+    proportion to their weights; arms that already have more than their share get none.
     """
     if not 0.0 < weights.sum() < math.inf:  # they carry no information
         weights[:] = 1.0
@@ -134,12 +131,9 @@ def place(quota, size, p, due):
 
 def remaining_pulls(quota, size, within, out):
     """Pulls of each undecided arm that remain after the first ``within`` rounds of a phase, which must not be all."""
-    low, high, least = 0, quota[0], quota[0]
-    for p in range(1, size):
-        high, least = max(high, quota[p]), min(least, quota[p])
-    if least == high:
-        high -= within // size
-        low = high - 1
+    low, high = 0, 0
+    for p in range(size):
+        high = max(high, quota[p])
     while high - low > 1:  # after these rounds the maximum of the remaining pulls is ``high``
         middle = (low + high) // 2
         rounds = 0
@@ -234,8 +228,7 @@ def play_phases(game, phases, rewards, formulas, out):
     checkpoints = out.checkpoints
     count_arms, n_recommended = out.final.shape[1], out.recommended.shape[1]
     shape = (LANES, count_arms)
-    short = zeros(count_arms, np.int64)
-    so_far = zeros(count_arms, np.int64)  # pulls of the arms of one run at a checkpoint
+    short, so_far = zeros(count_arms, np.int64), zeros(count_arms, np.int64)  # at a checkpoint: pulls due and played
     mean, variance = zeros(count_arms), zeros(count_arms)
     played = zeros((ROWS, LANES))
     keys = words(played)  # the same memory
@@ -255,24 +248,18 @@ def play_phases(game, phases, rewards, formulas, out):
         kept = zeros((LANES, count_arms, formulas.cells, 1))
         streams = zeros(shape, np.uint64)
         for k in range(LANES):
-            run = numbers[block + min(k, lanes - 1)]  # lanes past the last run repeat it; their results are not kept
-            row = (block + min(k, lanes - 1)) * row_step
-            run_key = stream_key(seed, REWARDS, run)
+            r = block + min(k, lanes - 1)  # lanes past the last run repeat it; their results are not kept
+            row, run_key = r * row_step, stream_key(seed, REWARDS, numbers[r])
             for i in range(count_arms):
                 streams[k, i] = fold(run_key, i)
-                if arms.kind[row, i] == UNIFORM:
-                    x = uniform_reward(arms.loc[row, i], arms.scale[row, i], reward_bits(streams[k, i], 0))
-                else:
-                    fill(arms, row, i, streams[k, i], i if by_round else 0, buffer[:1])
-                    x = buffer[0]
-                anchor[k, i] = anchor_of(x)
+                fill(arms, row, i, streams[k, i], i if by_round else 0, buffer[:1])
+                anchor[k, i] = anchor_of(buffer[0])
                 alive[k, i] = i
             wanted[k] = n_recommended
         size = count_arms
         previous_kept_all = False  # whether the last phase left all arms undecided
         alike = True  # whether all undecided arms have the same pulls
-        t = 0
-        check = 0
+        t, check = 0, 0
         for phase in range(phases.pulls.size):
             quota = phases.pulls[phase]
             for k in range(lanes):
@@ -319,16 +306,15 @@ def play_phases(game, phases, rewards, formulas, out):
                             steps = min(DRAWN, quotas[k, p] - j)
                             drawn = buffer[:steps]
                             fill(arms, row, a, streams[k, a], done[k, a] + j, drawn)
-                            if traced or by_round:
-                                for i in range(steps):
-                                    now = t + place(quotas[k], size, p, quotas[k, p] - j - i)
-                                    if by_round:
-                                        drawn[i] = recorded(arms, row, a, now)
-                                    if by_round and has_covariate:
-                                        covariates[i] = recorded(arms, row, count_arms, now)
-                                    if traced:
-                                        out.choices[block + k, now] = a
-                                        out.rewards[block + k, now] = drawn[i]
+                            for i in range(steps if traced or by_round else 0):
+                                now = t + place(quotas[k], size, p, quotas[k, p] - j - i)
+                                if by_round:
+                                    drawn[i] = recorded(arms, row, a, now)
+                                if by_round and has_covariate:
+                                    covariates[i] = recorded(arms, row, count_arms, now)
+                                if traced:
+                                    out.choices[block + k, now] = a
+                                    out.rewards[block + k, now] = drawn[i]
                             if formulas.cells > 0:
                                 formulas.update_statistics(
                                     kept[k], a, before + j, drawn, base, covariates, formulas.objective

@@ -72,9 +72,9 @@ def least_evidence(lead, first, second):
     return 0.5 * (q * q + t * t) + excess(r * q + rest * t)[0] + excess(rest * q - r * t)[0]
 
 
-def judge(estimates, errors, prices, enough, log_odds, epsilon):
-    """The best arm, its challenger, whether no other arm can be ahead by more than ``epsilon``, and the arm to play
-    beside the best one if all that is missing for that are pulls, or -1.
+def judge(pulls, estimates, errors, prices, enough, log_odds, epsilon, turn):
+    """The best arm, whether no other arm can be ahead by more than ``epsilon``, and how many arms of ``turn`` to play
+    before judging again: those of :func:`~.formulas.turns`, unless all that is missing are pulls of one arm.
 
     The challenger is the arm with the largest two-sided upper bound on its lead over the best. Ties go to the lowest
     arm.
@@ -83,9 +83,7 @@ def judge(estimates, errors, prices, enough, log_odds, epsilon):
     for i in range(estimates.size):
         if estimates[i] > estimates[best]:
             best = i
-    challenger = -1
-    farthest = -math.inf
-    sure, missing = True, -1
+    challenger, farthest, sure, missing = -1, -math.inf, True, -1
     for i in range(estimates.size):
         if i != best:
             beta, both = log_odds + prices[best] + prices[i], errors[best] + errors[i]
@@ -99,7 +97,10 @@ def judge(estimates, errors, prices, enough, log_odds, epsilon):
     for i in range(estimates.size):
         if sure and not enough[i]:
             sure, missing = False, challenger if i == best else i
-    return best, challenger, sure, missing
+    steps = turns(pulls, estimates, errors, best, challenger, turn)
+    if missing >= 0:
+        turn[0], turn[1], steps = best, missing, 2
+    return best, sure, steps
 
 
 def in_turn(pulls, estimates, errors, best, challenger, turn):
@@ -136,19 +137,12 @@ def top_two(pulls, estimates, errors, best, challenger, turn):
 
 
 def decide(sums, kept, arguments, log_odds, epsilon, turn):
-    """:func:`judge` for a live agent, from its sums and the cells kept by statistics (``kept[arm, cell, 0]``).
-
-    Returns the best arm, whether it is certain, and how many arms of ``turn`` to play before judging again.
-    """
+    """:func:`judge` for a live agent, from its sums and the cells kept by statistics."""
     arms = sums.pulls.size
     estimates, errors, prices, enough = zeros(arms), zeros(arms), zeros(arms), zeros(arms, np.bool_)
     for i in range(arms):
         estimates[i], errors[i], prices[i], enough[i] = look(sums, kept, i, arguments)
-    best, challenger, sure, missing = judge(estimates, errors, prices, enough, log_odds, epsilon)
-    steps = turns(sums.pulls, estimates, errors, best, challenger, turn)
-    if missing >= 0:
-        turn[0], turn[1], steps = best, missing, 2
-    return best, sure, steps
+    return judge(sums.pulls, estimates, errors, prices, enough, log_odds, epsilon, turn)
 
 
 def identify(game, rewards, log_odds, epsilon, arguments, out):
@@ -163,8 +157,7 @@ def identify(game, rewards, log_odds, epsilon, arguments, out):
     count = out.final.shape[1]
     rule = Rule(0, 1.0, 0, kept_cells(), False)
     state = new_state(count, rule.cells, 0)
-    sums, kept = state.sums, state.kept
-    pulls = sums.pulls
+    sums, kept, pulls = state.sums, state.kept, state.sums.pulls
     estimates, errors, prices, enough = zeros(count), zeros(count), zeros(count), zeros(count, np.bool_)
     mean, variance = zeros(count), zeros(count)
     streams = zeros(count, np.uint64)
@@ -172,14 +165,11 @@ def identify(game, rewards, log_odds, epsilon, arguments, out):
     turn = zeros(2, np.int64)
     traced = out.choices.shape[0] > 0
     for r in range(numbers.size):
-        row = r * row_step
-        run_key = stream_key(seed, REWARDS, numbers[r])
+        row, run_key = r * row_step, stream_key(seed, REWARDS, numbers[r])
         for i in range(count):
             streams[i] = fold(run_key, i)
         reset(state)
-        t = 0
-        end_of_pilot = pilot * count
-        best = 0
+        t, best, end_of_pilot = 0, 0, pilot * count
         while True:
             if out.stop[0] != 0:
                 return
@@ -190,10 +180,7 @@ def identify(game, rewards, log_odds, epsilon, arguments, out):
                 if t == end_of_pilot:
                     for i in range(count):
                         estimates[i], errors[i], prices[i], enough[i] = look(sums, kept, i, arguments)
-                best, challenger, sure, missing = judge(estimates, errors, prices, enough, log_odds, epsilon)
-                steps = turns(pulls, estimates, errors, best, challenger, turn)
-                if missing >= 0:
-                    turn[0], turn[1], steps = best, missing, 2
+                best, sure, steps = judge(pulls, estimates, errors, prices, enough, log_odds, epsilon, turn)
                 out.stopped[r] = sure
                 if sure or t >= horizon:
                     break

@@ -5,10 +5,8 @@ See :func:`sharpe_bandits.simulation.compiler.specialise`.
 
 
 def _unbound(name):
-    message = f"a kernel ran without {name} bound"
-
     def placeholder(*arguments):
-        raise AssertionError(message)
+        raise AssertionError(f"a kernel ran without {name} bound")
 
     return placeholder
 
@@ -47,7 +45,6 @@ decide_on = _unbound("decide_on")
 
 #: Number of cells per arm that statistics keep.
 kept_cells = _unbound("kept_cells")
-
 # Flags are bound to always() or never(), so that code that they rule out is removed.
 #: Whether ``index`` may have a value where ``index_branch_free`` is NaN.
 has_exact_fallback = _unbound("has_exact_fallback")
@@ -67,8 +64,6 @@ holds = _unbound("holds")
 shared = _unbound("shared")
 #: Whether rewards are indexed by round, not by an arm's own pulls.
 by_round = _unbound("by_round")
-#: Whether the game is longer than tables by rounds and pulls.
-long_game = _unbound("long_game")
 
 
 def always():

@@ -11,9 +11,7 @@ AHEAD = 64
 
 
 class Status(NamedTuple):
-    """What a kernel reports: whether it gave up because an index or a reward was NaN; if so, in which run, for which
-    arm, after how many rounds and pulls.
-    """
+    """What a kernel reports: whether an index or reward was NaN; if so, where, and after how many rounds and pulls."""
 
     failed: int
     run: int
@@ -23,7 +21,7 @@ class Status(NamedTuple):
 
 
 def give_up(status, run, arm, t, pulls):
-    """Report that an index or a reward is NaN."""
+    """Write a :class:`Status`."""
     status[0], status[1], status[2], status[3], status[4] = 1, run, arm, t, pulls
 
 
@@ -36,16 +34,11 @@ class Game(NamedTuple):
 
 
 class Outputs(NamedTuple):
-    """Arrays of a chunk that a kernel writes its results to (see :class:`sharpe_bandits.simulation.spec.Chunk`).
-
-    ``halfway_check`` is the position of half of the horizon among the checkpoints; ``batch`` has, for every run, the
-    row of ``pulls`` that its pulls are added to; ``status`` has the fields of :class:`Status`. A kernel also returns
-    soon after another thread has set ``stop[0]``; its outputs are then meaningless.
-    """
+    """Arrays of a chunk that a kernel writes its results to (see :class:`sharpe_bandits.simulation.spec.Chunk`)."""
 
     checkpoints: np.ndarray
-    halfway_check: int
-    batch: np.ndarray
+    halfway_check: int  # the position of half of the horizon among the checkpoints
+    batch: np.ndarray  # for every run, the row of ``pulls`` that its pulls are added to
     pulls: np.ndarray
     halfway: np.ndarray
     final: np.ndarray
@@ -55,8 +48,8 @@ class Outputs(NamedTuple):
     reward_variance: np.ndarray
     choices: np.ndarray
     rewards: np.ndarray
-    status: np.ndarray
-    stop: np.ndarray
+    status: np.ndarray  # the fields of :class:`Status`
+    stop: np.ndarray  # a kernel returns soon after another thread has set ``stop[0]``; its outputs are then meaningless
 
 
 def keep_pulls(counts, pulls, is_halfway, halfway):

@@ -89,11 +89,6 @@ def quantiles(pool, start, loc, scale, out):
         out[j] = loc + scale * (((pool[place + 3] * f + pool[place + 2]) * f + pool[place + 1]) * f + pool[place])
 
 
-def fill(arms, row, arm, key, first, out):
-    """Write the rewards of pulls ``first``, ``first + 1``, ... of one arm to ``out``."""
-    draw(arms.pool, source_of(arms, row, arm), key, first, out)
-
-
 class Source(NamedTuple):
     """One arm of an :class:`ArmTable`, except the pool. To pass a whole table to a function takes as long as drawing
     tens of rewards.
@@ -111,6 +106,11 @@ def source_of(arms, row, arm):
     return Source(
         arms.kind[row, arm], arms.loc[row, arm], arms.scale[row, arm], arms.start[row, arm], arms.size[row, arm]
     )  # fmt: skip
+
+
+def fill(arms, row, arm, key, first, out):
+    """Write the rewards of pulls ``first``, ``first + 1``, ... of one arm to ``out``."""
+    draw(arms.pool, source_of(arms, row, arm), key, first, out)
 
 
 @called

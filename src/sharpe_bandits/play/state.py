@@ -21,8 +21,6 @@ FAR_OFF, RECENTRE = 1e4, 64
 #: equal records tie); otherwise as differences from the first reward, which keeps the variance accurate when the mean
 #: is much larger.
 _EXACT = 1024.0
-
-
 #: Rows of ``ArmState.rows[row, arm]``: those of :class:`Sums`, then pending pulls, the round of the last change, and
 #: score and index at the latest choice.
 PULLS, SUM1, SUM2, SUM3, SUM4, ANCHOR, PENDING, LAST, SCORE, INDEX, ROWS = range(11)

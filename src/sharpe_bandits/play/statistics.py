@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import formulas
-from .formulas import feature, keeps_powers, long_game, statistics_of
+from .formulas import feature, keeps_powers, statistics_of
 from .memory import scratch
 from .streams import GOLDEN, log, mix64, normal_pair, unit
 
@@ -26,9 +26,6 @@ FIRSTS = 64
 
 #: A variance below this fraction of the squared mean is rounding error: the arm has always paid the same.
 ROUNDING = 1e-15
-
-#: Maximum number of entries of a table by rounds or pulls; values beyond it are computed.
-MAX_TABLE = 2**20
 
 
 class ArmRecord(NamedTuple):
@@ -64,10 +61,10 @@ class Statistic(NamedTuple):
     """A statistic of an arm beyond mean and variance.
 
     It may keep numbers of its own: ``kept[i, at, k]`` to ``kept[i, at + cells - 1, k]`` for arm i in run (lane) k,
-    initially 0. ``values(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key)`` returns a tuple, the
-    fields. ``update(kept, i, at, k, pulls, x, d, z, objective)`` is called after pull number ``pulls`` has paid
-    x = anchor + d while the covariate was ``z`` (NaN: there is none); ``objective``: its parameters. If ``pulls`` is
-    negative, one of that many rewards leaves (only if there is a ``longest_window``).
+    initially 0. ``values(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key)`` returns the fields.
+    ``update(kept, i, at, k, pulls, x, d, z, objective)`` is called after pull number ``pulls`` has paid x = anchor + d
+    while the covariate was ``z`` (NaN: there is none); ``objective``: its parameters. If ``pulls`` is negative, one of
+    that many rewards leaves (only if there is a ``longest_window``).
     """
 
     fields: tuple[str, ...]  # the fields of :class:`ArmRecord` that it provides
@@ -150,17 +147,12 @@ STATISTICS: tuple[Statistic, ...] = (
 
 
 class StatisticsLayout(NamedTuple):
-    """What is kept for formulas that read some fields: ``cells`` per arm, and which of them each statistic has, by the
-    name of its first field.
+    """What is kept for formulas that read some fields."""
 
-    ``bindings`` maps a kernel's placeholders to the functions they stand for; ``longest_window`` is the smallest of all
-    statistics that keep something (see :class:`Statistic`).
-    """
-
-    cells: int
-    places: dict[str, slice]
-    bindings: dict[Callable[..., Any], Callable[..., Any]]
-    longest_window: float
+    cells: int  # per arm
+    kept: frozenset[str]  # the first field of each statistic that has cells
+    bindings: dict[Callable[..., Any], Callable[..., Any]]  # of a kernel's placeholders
+    longest_window: float  # the smallest of all statistics that have cells (see :class:`Statistic`)
 
     def can_forget(self, window: int, discount: float) -> bool:
         """Whether something is kept that a policy with this window (0: none) and discount can forget."""
@@ -179,8 +171,8 @@ def layout_for(read: Collection[str], objective: "Objective | None" = None) -> S
 
 @lru_cache
 def _layout(read: frozenset[str], statistics: tuple[Statistic, ...]) -> StatisticsLayout:
-    cells, powers, longest_window = 0, False, math.inf
-    places: dict[str, slice] = {}
+    cells, powers = 0, False
+    keeping: list[Statistic] = []
     values: list[Callable[..., Any]] = []
     updates: list[Callable[..., Any]] = []
     for unread, group in groupby(statistics, lambda statistic: read.isdisjoint(statistic.fields)):
@@ -190,20 +182,19 @@ def _layout(read: frozenset[str], statistics: tuple[Statistic, ...]) -> Statisti
             continue
         for statistic in group:
             values.append(_placed(statistic.values, cells))
+            powers |= statistic.powers
             if statistic.update is not None:
                 updates.append(_placed(statistic.update, cells))
-            if statistic.cells:
-                places[statistic.fields[0]] = slice(cells, cells + statistic.cells)
-                longest_window = min(longest_window, statistic.longest_window)
-            cells += statistic.cells
-            powers = powers or statistic.powers
+                keeping.append(statistic)
+                cells += statistic.cells
     bindings: dict[Callable[..., Any], Callable[..., Any]] = {
         formulas.statistics_of: reduce(_joined, values),
         formulas.update_statistics: reduce(_in_turn, updates) if updates else formulas.no_update,
         formulas.kept_cells: _returning(cells, f"constant_{cells}"),
         formulas.keeps_powers: formulas.constant(powers),
     }
-    return StatisticsLayout(cells, places, bindings, longest_window)
+    longest_window = min((statistic.longest_window for statistic in keeping), default=math.inf)
+    return StatisticsLayout(cells, frozenset(statistic.fields[0] for statistic in keeping), bindings, longest_window)
 
 
 def _returning(result: Any, name: str) -> Callable[..., Any]:
@@ -304,11 +295,6 @@ def reweighted(firsts, anchor, pulls, mean, variance, third, fourth, key):
         a = first / weight
         biased = max(0.0, second / weight - a * a)
         return anchor + a, biased * (pulls + 1.0) / (pulls - 1.0)
-    return limit_of_reweighted(pulls, mean, variance, third, fourth, key)
-
-
-def limit_of_reweighted(pulls, mean, variance, third, fourth, key):
-    """:func:`reweighted` from the normal limit."""
     z, other = normal_pair(key, 0)
     root = math.sqrt(variance)
     slope = third / root if variance > 0.0 else 0.0
@@ -321,39 +307,6 @@ def limit_of_reweighted(pulls, mean, variance, third, fourth, key):
 def radius(rounds):
     """``sqrt(2 ln N)``: times 1/sqrt(s) it is the paper's epsilon."""
     return math.sqrt(2.0 * math.log(rounds)) if rounds > 1 else 0.0
-
-
-class Tables(NamedTuple):
-    """Tables by N or s: sqrt(2 ln N), 1/s and 1/sqrt(s) (0 at 0). Values beyond their end are computed."""
-
-    radii: np.ndarray
-    inverse: np.ndarray
-    inverse_root: np.ndarray
-
-
-def tables(size):
-    """Tables of ``size`` entries."""
-    places = np.maximum(np.arange(size), 1)  # not 0, which has no inverse
-    # Python's logarithm agrees with that of compiled code; numpy's may differ in the last bit.
-    radii = np.sqrt(2.0 * np.fromiter(map(math.log, places.tolist()), float, size))
-    inverse, inverse_root = 1.0 / places, 1.0 / np.sqrt(places)
-    inverse[0] = inverse_root[0] = 0.0
-    return Tables(radii, inverse, inverse_root)
-
-
-def radius_at(tables, rounds):
-    """:func:`radius`, from the table where it reaches."""
-    return radius(rounds) if long_game() and rounds >= tables.radii.size else tables.radii[rounds]
-
-
-def inverse_at(tables, s):
-    """1/s, from the table where it reaches."""
-    return 1.0 / s if long_game() and s >= tables.inverse.size else tables.inverse[s]
-
-
-def inverse_root_at(tables, s):
-    """1/sqrt(s), from the table where it reaches."""
-    return 1.0 / math.sqrt(s) if long_game() and s >= tables.inverse_root.size else tables.inverse_root[s]
 
 
 def pooled(pulls, mean, variance, arms):

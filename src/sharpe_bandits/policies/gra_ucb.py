@@ -13,12 +13,13 @@ import numpy as np
 from .._support.described import Inside, whole
 from ..errors import InvalidInputError
 from ..objectives.influence import Formula
-from ..play.formulas import long_game
-from ..play.statistics import MAX_TABLE, ArmRecord
+from ..play.statistics import ArmRecord
 from ..play.streams import log
 from .base import PAPER, IndexPolicy, OnMeanVariance, OnRSSR
 from .ucb_sharpe import variance_by
 
+#: Maximum number of entries of a table of quantiles; those beyond it are computed.
+MAX_TABLE = 2**20
 _HALF_ROOT = math.sqrt(0.5)
 
 
@@ -26,7 +27,7 @@ def quantile(free: float, chi2: np.ndarray, z: float) -> float:
     """A chi-square quantile by degrees of freedom, from a table and, beyond its end, where it has eleven exact digits,
     by the Cornish-Fisher expansion about the normal quantile z.
     """
-    if long_game() and free >= chi2.size:
+    if free >= chi2.size:
         sd = math.sqrt(2.0 * free)
         return free + z * sd + (z * z - 1.0) * 2.0 / 3.0 + z * (z * z - 7.0) / (9.0 * sd)
     return float(chi2[int(free)])

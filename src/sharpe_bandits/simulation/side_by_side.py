@@ -22,12 +22,15 @@ from ..play.game import AHEAD, LANES, best_value, give_up, keep_pulls, pilot_cou
 from ..play.memory import words, zeros
 from ..play.rewards import fill, recorded
 from ..play.state import anchor_of
-from ..play.statistics import ArmRecord, higher_moments, inverse_at, inverse_root_at, pooled, radius_at, summary
+from ..play.statistics import ArmRecord, higher_moments, pooled, radius, summary
 from ..play.streams import POLICY, REWARDS, fold, normal_pair, stream_key
 
 #: State of an arm, for all lanes: rows of ``state[arm, row, lane]``. It is one array so that the compiler sees that
 #: nothing overlaps, and one address serves all rows. The cells of statistics follow.
-PULLS, SUM1, SUM2, SUM3, SUM4, ANCHOR, MEAN, VARIANCE, SECOND, THIRD, FOURTH, ROOT, LAST, KEY, STREAM, ROWS = range(16)
+(
+    PULLS, SUM1, SUM2, SUM3, SUM4, ANCHOR, MEAN, VARIANCE, SECOND, THIRD, FOURTH, INVERSE, ROOT, LAST, KEY, STREAM,
+    ROWS,
+) = range(17)  # fmt: skip
 #: Rows of ``best[row, lane]``.
 ROUND_KEY, POLICY_KEY, LEAD, BEST_ROWS = range(4)
 #: Rows of ``running[i + 1, row, lane]``: the index of arm i and, among the arms up to it, the largest index, the fewest
@@ -78,7 +81,7 @@ def draw_normals(state, keys, t, begin):
             state[i, at, k], state[i, at + 1, k] = normal_pair(keys[i, KEY, k], t)
 
 
-def side_by_side(game, rewards, tables, arguments, objective, out):
+def side_by_side(game, rewards, arguments, objective, out):
     """Play runs, LANES in parallel, evaluating every index in every round."""
     numbers, horizon, pilot = game
     arms, row_step, seed = rewards
@@ -95,7 +98,7 @@ def side_by_side(game, rewards, tables, arguments, objective, out):
     values = zeros(count_arms)
     traced = out.choices.shape[0] > 0
     end_of_pilot = pilot * count_arms
-    inverses = inverse_at(tables, pilot), inverse_at(tables, pilot - 1)
+    inverses = 1.0 / pilot, 1.0 / (pilot - 1) if pilot > 1 else 0.0
     for block in range(0, runs, LANES):
         lanes = min(LANES, runs - block)
         for k in range(LANES):
@@ -134,7 +137,7 @@ def side_by_side(game, rewards, tables, arguments, objective, out):
                     fill(arms, row, i, stream, pilot, buffer[i, k])
                 state[i, PULLS, k] = pilot
                 state[i, LAST, k] = end_of_pilot
-                state[i, ROOT, k] = inverse_root_at(tables, pilot)
+                state[i, ROOT, k], state[i, INVERSE, k] = 1.0 / math.sqrt(pilot), inverses[0]
                 state[i, SUM1, k], state[i, SUM2, k], state[i, ANCHOR, k] = sum1, sum2, anchor
                 state[i, MEAN, k], state[i, VARIANCE, k], state[i, SECOND, k] = summary(anchor, sum1, sum2, *inverses)
                 if keeps_powers():
@@ -152,7 +155,7 @@ def side_by_side(game, rewards, tables, arguments, objective, out):
         for t in range(end_of_pilot, horizon):
             if out.stop[0] != 0:
                 return
-            radius_t = radius_at(tables, t)
+            radius_t = radius(t)
             if draws_normals():
                 draw_normals(state, keys, t, end_of_pilot)
             for k in range(LANES):
@@ -203,10 +206,11 @@ def side_by_side(game, rewards, tables, arguments, objective, out):
                 count[a, k] = s
                 state[a, PULLS, k] = s
                 state[a, LAST, k] = t + 1
-                inverse = inverse_at(tables, s)
-                state[a, ROOT, k] = inverse_root_at(tables, s)
+                pulls = np.float64(s)
+                inverse, inverse_less = 1.0 / pulls, state[a, INVERSE, k]
+                state[a, ROOT, k], state[a, INVERSE, k] = 1.0 / math.sqrt(pulls), inverse
                 state[a, MEAN, k], state[a, VARIANCE, k], state[a, SECOND, k] = summary(
-                    anchor, sum1, sum2, inverse, inverse_at(tables, s - 1)
+                    anchor, sum1, sum2, inverse, inverse_less
                 )
                 update_statistics(state, a, ROWS, k, np.float64(s), x, d, np.nan, objective)
                 if keeps_powers():

@@ -21,6 +21,8 @@ POLICIES = [
     sb.ScaleFreeIMED(L=0.8),
     sb.SHSR(L=0.5),
     sb.SHSR(L=0.5, keep_samples=True),
+    sb.policies.SuccessiveAcceptsRejects(sb.RSSR(L=0.5), m=2),
+    sb.policies.VarianceAwareHalving(sb.RSSR(L=0.5), m=2),
     sb.SuRSR(L=0.5),
     sb.policies.UniformSampling(sb.RSSR(L=0.5)),
     greedy_sharpe(L=1.0),

@@ -9,7 +9,7 @@ import sharpe_bandits as sb
 import sharpe_bandits.live.agents.index
 from tests.live.agents.played import REWARDS, step
 from tests.messages import says
-from tests.top_m import FINDERS, TAPE
+from tests.top_m import FINDERS
 
 
 def test_an_arm_that_is_not_due_leaves_the_finder_as_it_was():
@@ -82,15 +82,11 @@ def test_arms_may_be_told_in_any_order_within_a_phase():
     assert hasty.recommend() == orderly.recommend()
 
 
-def drive(policy, tape, budget, restart=False):
-    """Choices and recommendation of a live agent, kept as JSON between rounds if so wished."""
+def drive(policy, tape, budget):
+    """Choices and recommendation of a live agent."""
     agent = policy.agent(arms=len(tape), horizon=budget)
     choices = []
     while not agent.done:
-        if restart:
-            text = agent.to_json()
-            agent = sb.Agent.from_json(text)
-            assert agent.to_json() == text
         arm = agent.ask()
         agent.tell(arm, tape[arm][agent.pulls[arm]])
         choices.append(arm)
@@ -123,12 +119,6 @@ def test_an_agent_does_what_the_engine_does(family, arms, seed, data):
     assert outcome.recommended.tolist() == [arms_found] * 2
     for c, t in enumerate(outcome.checkpoints):
         np.testing.assert_array_equal(outcome.pulls[0, c], np.bincount(trace.choices[:t], minlength=arms))
-
-
-@pytest.mark.parametrize("family", FINDERS)
-def test_an_agent_continues_exactly_after_every_round(family):
-    policy = FINDERS[family](2)
-    assert drive(policy, TAPE, 120, restart=True) == drive(policy, TAPE, 120)
 
 
 def test_nothing_is_recommended_from_too_little():

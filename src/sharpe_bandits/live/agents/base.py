@@ -306,9 +306,9 @@ class Agent:
         z = self._check_covariate(covariate)
         x = self._checked_reward(i, reward)
         with self._lock:
-            if self._over:
-                raise CampaignOverError(f"{self._why_over()}; nothing was recorded")
-            self._check_due(i)
+            if why := self._refusal(i):
+                kind = CampaignOverError if self._over else InvalidInputError
+                raise kind(f"{why}; nothing was recorded")
             if not self._pending[i]:  # a round that the caller chose to play
                 self._begin(i)
             self._tell(i, x, z)
@@ -345,21 +345,18 @@ class Agent:
         return self._as_told(z)
 
     def _reward_warning(self) -> str | None:
-        """A warning, with the remedy, if the policy cannot handle the rewards so far; otherwise None.
-
-        :meth:`tell` issues it once.
-        """
+        """A warning, with the remedy, if the policy cannot handle the rewards so far; otherwise None."""
         with self._lock:
-            moments = [moments_of(self._state, i) for i in range(len(self.arms))]
-            rows = zip(self.arms, self._pulls.tolist(), moments, strict=True)
-            arms = [(arm, n, x.mean, x.variance) for arm, n, x in rows]
+            known = [(moments_of(self._state, i), float(n)) for i, n in enumerate(self._pulls)]
+            arms = [(arm, n, one.mean, one.variance) for arm, (one, n) in zip(self.arms, known, strict=True)]
             warning = self.policy.reward_warning(arms, self.horizon)
         if warning and self.direction == "min":
             return f"rewards are minus the costs. {warning}"
         return warning
 
     def recommend(self) -> Any:
-        """The arm with the best estimate of the policy's objective, or the most played one if it has no objective.
+        """The arm with the best estimate of the policy's objective, or the most played one if it has no objective,
+        among those not retired.
 
         A policy that plays in phases recommends the last remaining arm; before the end, the remaining arm with the best
         estimate. One that identifies the m > 1 best arms returns a list of m arms, in order of arm.
@@ -374,7 +371,7 @@ class Agent:
 
         ``pending``: whether the pull was still pending; one that was given up may still pay.
         """
-        used = self._takes(i)
+        used = self._refusal(i) is None
         if used:
             x = self._checked_reward(i, reward)
             z = self._check_covariate(covariate) if self._needs_covariate else math.nan
@@ -445,9 +442,9 @@ class Agent:
         shares[first] = 1.0
         return shares
 
-    def _takes(self, i: int) -> bool:
-        """Whether a reward of arm i can be used now; one that arrives late may not be."""
-        return not self._over
+    def _refusal(self, i: int) -> str | None:
+        """Why a reward of arm i, which may arrive late, cannot be used; None if it can."""
+        return self._why_over() if self._over else None
 
     def _check_arms_may_change(self, count: int) -> None:
         """Raise if the policy cannot continue with different arms, ``count`` in total."""
@@ -477,7 +474,7 @@ class Agent:
         return self.horizon is not None and self.t >= self.horizon
 
     def _recommend(self) -> Any:
-        return self.arms[self._best([i for i in range(len(self.arms)) if self._state.sums.pulls[i] > 1])]
+        return self.arms[self._best(np.flatnonzero(self._active & (self._state.sums.pulls > 1)).tolist())]
 
     def _choose(self) -> int:
         raise AssertionError("an agent of no family")
@@ -489,11 +486,8 @@ class Agent:
     def _why_over(self) -> str:
         return f"the {self.horizon} rounds of this agent are played"
 
-    def _check_due(self, i: int) -> None:
-        """Raise if a reward of this arm cannot be used now."""
-
     def _after(self, i: int, x: float, z: float) -> None:
-        """Update the subclass's state after arm i has paid ``x``, with the covariate ``z``."""
+        """What a subclass does after arm i has paid ``x``, with the covariate ``z``."""
 
     def _by_arm(self, values: np.ndarray) -> dict[Any, Any]:
         return dict(zip(self.arms, values.tolist(), strict=True))

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._support.call_tree import substituted
 from ...errors import CampaignOverError, InvalidInputError, WaitForRewardsError, listed
-from ...play import elimination, formulas
+from ...play import elimination
 from ...play import state as arm_state
 from ...policies.base import EliminationPolicy
 from ...simulation.compiler import specialise
@@ -25,9 +24,8 @@ class EliminationAgent(Agent):
         self._rule = policy
         k = len(self.arms)
         if self.horizon is None:
-            raise InvalidInputError(
-                f"{policy.name} needs a budget; pass horizon=... ({policy.least_budget(k)} at least)"
-            )
+            least = policy.least_budget(k)
+            raise InvalidInputError(f"{policy.name} needs a budget; pass horizon=... ({least} at least)")
         self._phases = policy.schedule(self.horizon, k)
         self._phase = 0
         self._alive = list(range(k))  # arms that are played: neither accepted nor dropped
@@ -35,7 +33,6 @@ class EliminationAgent(Agent):
         #: What current estimates are computed from: this phase's rewards, or all.
         self._now = self._state if policy.keeps_samples else arm_state.new_state(k, self._state.kept.shape[1], 0)
         self._due = np.full(k, self._phases[0][0])
-        self._update = substituted(formulas.update_statistics, self._layout().bindings)
         self._formulas = phase_formulas(policy)
         self._share, self._decide = specialise(elimination.share_pulls, {}), specialise(elimination.decide, {})
 
@@ -59,20 +56,15 @@ class EliminationAgent(Agent):
     def _accepted(self) -> list[int]:
         return np.flatnonzero(self._taken).tolist()
 
-    @property
-    def _wanted(self) -> int:
-        return self._rule.n_recommended - int(self._taken.sum())
-
     def _next(self) -> int:
         if self._over:
             raise CampaignOverError(f"{self._why_over()}; see recommend()")
         i = self._choose()
         if self._due[i] <= self._pending[i]:
             arms = {self.arms[j]: int(self._due[j]) for j in self._alive if self._due[j] > 0}
-            missing = f"{sum(arms.values())} rewards of {listed(arms)}"
             raise WaitForRewardsError(
-                f"{self.policy.name} has handed out all pulls of phase {self._phase + 1} of {len(self._phases)} and "
-                f"waits for {missing}; tell them, or cancel what will not be played",
+                f"{self.policy.name} handed out all pulls of phase {self._phase + 1} of {len(self._phases)} and "
+                f"waits for {sum(arms.values())} rewards of {listed(arms)}; tell or cancel them",
                 arms,
             )
         return i
@@ -82,24 +74,21 @@ class EliminationAgent(Agent):
         i = int(left.argmax())  # ties go to the lowest arm
         return i if left[i] > 0 else self._alive[0]  # arms that were dropped have none left
 
-    def _takes(self, i: int) -> bool:
-        return not self._over and bool(self._due[i] > 0)
-
-    def _check_due(self, i: int) -> None:
-        if self._due[i] <= 0:
-            state = "has all its pulls of this phase" if i in self._alive else "was dropped"
-            if self._taken[i]:
-                state = "is accepted already"
-            raise InvalidInputError(
-                f"arm {self.arms[i]!r} {state}; ask() says {self.arms[self._choose()]!r}; nothing was recorded"
-            )
+    def _refusal(self, i: int) -> str | None:
+        if self._over or self._due[i] > 0:
+            return super()._refusal(i)
+        state = "has all its pulls of this phase" if i in self._alive else "was dropped"
+        if self._taken[i]:
+            state = "is accepted already"
+        return f"arm {self.arms[i]!r} {state}; ask() says {self.arms[self._choose()]!r}"
 
     def _after(self, i: int, x: float, z: float) -> None:
         if self._now is not self._state:
             sums = self._now.sums
             sums.anchor[i] = self._state.sums.anchor[i]
             d = x - float(sums.anchor[i])
-            self._update(self._now.kept, i, 0, 0, sums.pulls[i] + 1.0, x, d, z, self._objective_arguments)
+            update = self._observing[1]
+            update(self._now.kept, i, sums.pulls[i] + 1.0, x, d, z, self._objective_arguments)
             arm_state.add(sums, i, d, 1.0)
         self._due[i] -= 1
         while not self._over and not self._due.any():
@@ -119,7 +108,8 @@ class EliminationAgent(Agent):
         keep = self._phases[self._phase][1]
         kept_all = keep == len(alive)
         sums, kept = self._now.sums, self._now.kept
-        self._decide(self._formulas, sums, kept, alive, len(alive), keep, self._wanted, self._taken)
+        wanted = self._rule.n_recommended - len(self._accepted)
+        self._decide(self._formulas, sums, kept, alive, len(alive), keep, wanted, self._taken)
         self._phase += 1
         self._due[:] = 0
         self._alive = [] if self._over else [int(i) for i in alive[:keep]]
@@ -127,24 +117,23 @@ class EliminationAgent(Agent):
             return
         quota = np.zeros(keep, np.int64)
         pulls = self._phases[self._phase][0]
-        if not self._share(self._formulas, self._state.sums, kept, alive, keep, pulls, kept_all, quota):
+        if not self._share(self._formulas, sums, kept, alive, keep, pulls, kept_all, quota):
             raise shared_wrongly(self._rule, self._phase, pulls * keep, int(quota.sum()))
         self._due[self._alive] = quota
         if self._now is not self._state:
             arm_state.reset(self._now)
 
     def _recommend(self) -> Any:
-        accepted = self._accepted
+        accepted, wanted = self._accepted, self._rule.n_recommended
         among = [i for i in self._alive if self._pulls[i] >= 2]
-        if len(among) < self._wanted:
-            enough = "an arm has" if self._rule.n_recommended == 1 else f"{self._rule.n_recommended} arms have"
+        if len(accepted) + len(among) < wanted:
+            enough = "an arm has" if wanted == 1 else f"{wanted} arms have"
             raise InvalidInputError(f"nothing can be recommended before {enough} two rewards; ask and tell first")
-        for _ in range(self._wanted):
-            best = self._best(among)
-            among.remove(best)
-            accepted.append(best)
+        while len(accepted) < wanted:
+            accepted.append(self._best(among))
+            among.remove(accepted[-1])
         names = [self.arms[i] for i in sorted(accepted)]
-        return names if self._rule.n_recommended > 1 else names[0]
+        return names if wanted > 1 else names[0]
 
     def _content(self) -> dict[str, Any]:
         return {

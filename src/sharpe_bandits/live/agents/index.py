@@ -63,7 +63,7 @@ class IndexAgent(Agent):
         self._room = -1
         check_index(policy, horizon or 1000)
         self._bindings = {
-            **policy_bindings(policy, horizon),
+            **policy_bindings(policy),
             formulas.value: (policy.objective or Mean()).record_formula,
         }
 

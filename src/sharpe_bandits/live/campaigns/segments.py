@@ -60,7 +60,7 @@ def check_segments(pooling: Pooling, policy: Policy) -> None:
         return
     check_free_choice(policy, "do so by segment; start a campaign per segment")
     pools = isinstance(policy, IndexPolicy) and policy.forgetting == NO_FORGETTING
-    if pooling == "pooled" and not (pools and layout_of(policy).places.keys() <= {"maximum"}):  # type: ignore[arg-type]
+    if pooling == "pooled" and not (pools and layout_of(policy).kept <= {"maximum"}):  # type: ignore[arg-type]
         raise InvalidInputError(f"what {policy.name} keeps of rewards cannot be pooled; give segments='separate'")
 
 

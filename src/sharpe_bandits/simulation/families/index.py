@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -13,13 +13,13 @@ from ...arms.environment import stack
 from ...arms.uniform import Constant
 from ...errors import InvalidInputError
 from ...objectives import Mean
-from ...play import formulas, statistics
+from ...play import formulas
 from ...play.allocation import Allocation
 from ...play.choose import Holding
 from ...play.game import LANES, Game, Outputs, Status
 from ...play.rewards import Rewards
 from ...play.state import Rule
-from ...play.statistics import MAX_TABLE, STATISTICS, StatisticsLayout, layout_for
+from ...play.statistics import STATISTICS, StatisticsLayout, layout_for
 from ...policies.base import NO_FORGETTING, IndexPolicy, Policy
 from .. import reference, side_by_side
 from ..compiler import check_formula, is_raised_by_formula, is_ready, specialise
@@ -57,7 +57,7 @@ class Loop:
     def __init__(self, policy: IndexPolicy, horizon: int, *flags: Any) -> None:
         self.policy = policy
         self.formulas, self._bindings = formulas_behind_pointers(
-            _vectorised(policy, horizon),
+            _vectorised(policy),
             policy.arguments(horizon),
             (policy.objective or Mean()).arguments(),
             not policy.users_own,
@@ -93,7 +93,7 @@ class Kernels:
 
     @cached_property
     def side_by_side(self) -> Any:
-        bindings = {**_vectorised(self._policy, self._horizon), formulas.by_round: self._by_round}
+        bindings = {**_vectorised(self._policy), formulas.by_round: self._by_round}
         return specialise(side_by_side.side_by_side, bindings)
 
 
@@ -188,14 +188,6 @@ def _policy(spec: Spec) -> IndexPolicy:
     return spec.policy
 
 
-def tables_for(horizon: int) -> statistics.Tables:
-    """Tables for a game, up to their maximum size."""
-    return _tables(min(horizon + 2, MAX_TABLE))
-
-
-_tables = lru_cache(maxsize=4)(statistics.tables)
-
-
 def _pays_to_compile(spec: Spec, kernel: Any) -> bool:
     """Whether a faster kernel is worth its compilation."""
     if _policy(spec).formula in _raising:
@@ -217,10 +209,7 @@ def _play(spec: Spec, chunk: Chunk, kernel: Any) -> None:
         rule, feedback = rule_of(policy, spec.horizon), _feedback(spec)
         kernel.play(game, rule, feedback, _NO_HOLDING, _allocation(spec), rewards, out=out)
     else:
-        call_kernel(
-            policy, kernel, game, rewards, tables_for(spec.horizon), policy.arguments(spec.horizon),
-            objective.arguments(), out,
-        )  # fmt: skip
+        call_kernel(policy, kernel, game, rewards, policy.arguments(spec.horizon), objective.arguments(), out)
     status = Status(*out.status.tolist())
     if status.failed:
         check_record(spec, status.arm, status.pulls)
@@ -311,12 +300,11 @@ def index_failed(policy: Policy, error: Exception) -> Exception:
     )
 
 
-def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
-    """Bindings of a kernel's placeholders for a policy, except the objective; horizon None: without end."""
+def policy_bindings(policy: IndexPolicy) -> dict[Any, Any]:
+    """Bindings of a kernel's placeholders for a policy, except the objective."""
     return {
         formulas.index: policy.formula,
         formulas.score: policy.score or formulas.no_score,
-        formulas.long_game: formulas.constant(horizon is None or horizon + 2 > MAX_TABLE),
         formulas.keeps_lead: formulas.constant(policy.score is not None),
         formulas.draws_normals: formulas.constant("standard_normal" in mentions(policy.formula)),
         formulas.index_branch_free: policy.formula,
@@ -325,11 +313,11 @@ def policy_bindings(policy: IndexPolicy, horizon: int | None) -> dict[Any, Any]:
     }
 
 
-def _vectorised(policy: IndexPolicy, horizon: int) -> dict[Any, Any]:
+def _vectorised(policy: IndexPolicy) -> dict[Any, Any]:
     """Bindings of a policy and its objective, with a variant of the index that the compiler can vectorise over runs."""
     variant = substituted(policy.formula, policy.branch_free)
     return {
-        **policy_bindings(policy, horizon),
+        **policy_bindings(policy),
         formulas.value: (policy.objective or Mean()).record_formula,
         formulas.index_branch_free: variant,
         formulas.has_exact_fallback: formulas.constant(variant is not policy.formula),
