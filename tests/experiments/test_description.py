@@ -292,7 +292,6 @@ UCB = {"kind": "UCBRSSR", "L": 1}
             ("cases", 1, "objective", "kind"),
         ),
         ({"sweep": {"horizon": [100, 1]}}, "got 1", ("sweep", "horizon")),
-        ({"sweep": {"arms": [PAIR, [UNIFORM]]}}, "cannot be distinguished", ("sweep",)),
         ({"clock": "days"}, "clock must be one of .* got 'days'", ("clock",)),
         ({"switches": [{"after": 10}]}, "a switch needs arms", ("switches", 0)),
         ({"switches": [{"after": 10, "arm": []}]}, "did you mean 'arms'", ("switches", 0, "arm")),
@@ -361,6 +360,15 @@ def test_missing_parts_are_named():
         description = {k: v for k, v in BASE.items() if k != key}
         with pytest.raises(DescriptionError, match=f"has no {key}; add it"):
             cases(description)
+
+
+def test_any_part_may_be_swept_and_is_told_apart_by_its_kinds():
+    coins, normal = [{"kind": "Bernoulli", "p": [0.1, 0.2]}], [{"kind": "Normal", "mean": [0, 1], "variance": 1}]
+    assert [c.label for c in made(sweep={"arms": [coins, normal]})] == ["arms = Bernoulli", "arms = Normal"]
+    ratios = [{"kind": "RSSR", "L": 1}, {"kind": "RSSR", "L": 2}]
+    found = made(sweep={"objective": ratios})
+    assert [c.label for c in found] == ["objective = 1", "objective = 2"]
+    assert [c.objective for c in found] == [sb.RSSR(1), sb.RSSR(2)]
 
 
 @pytest.mark.parametrize("sweep", [{"runs": [100, 200]}, {"seed": [1, 2]}, {"checkpoints": [5, 9]}])

@@ -19,21 +19,8 @@ from tests.synthetic import case
 RUNS, SEED, HORIZON = 12, 5, 150
 #: The columns that were asked for, and the case.
 COLUMNS = [
-    "panel",
-    "profile",
-    "case",
-    "policy",
-    "K",
-    "L",
-    "horizon",
-    "t",
-    "metric",
-    "mean",
-    "se",
-    "low",
-    "high",
-    "runs",
-]
+    "panel", "profile", "case", "policy", "K", "L", "horizon", "t", "metric", "mean", "se", "low", "high", "runs",
+]  # fmt: skip
 
 
 def finished(metric="regret", checkpoints=6, **changes):
@@ -76,16 +63,9 @@ def test_columns_and_what_distinguishes_the_rows(regret):
     keys = [(r["case"], r["policy"], r["metric"], r["t"]) for r in rows]
     assert len(set(keys)) == len(keys)
     assert {r["metric"] for r in rows} == {
-        "regret",
-        "sub-optimal plays",
-        "runs locked in at 1%",
-        "runs locked in at 10%",
-        "runs locked in at 50%",
-        "error",
-        "simple regret",
-        "achieved objective",
-        "achieved Sharpe ratio",
-    }
+        "regret", "sub-optimal plays", "runs locked in at 1%", "runs locked in at 10%", "runs locked in at 50%",
+        "error", "simple regret", "achieved objective", "achieved Sharpe ratio",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("L", [0.5, 5])

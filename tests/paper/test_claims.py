@@ -170,15 +170,10 @@ def test_what_is_no_comparison_is_refused(check):
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
     [
-        (-2, -1, "holds"),
-        (1, 2, "fails"),
-        (-1, 1, "undecided"),
-        (-1, 0, "undecided"),
-        (0, 1, "undecided"),
-        (math.nan, math.nan, "undecided"),
-        (-math.inf, math.inf, "undecided"),
+        (-2, -1, "holds"), (1, 2, "fails"), (-1, 1, "undecided"), (-1, 0, "undecided"), (0, 1, "undecided"),
+        (math.nan, math.nan, "undecided"), (-math.inf, math.inf, "undecided"),
     ],
-)
+)  # fmt: skip
 def test_below_zero(low, high, verdict):
     assert below_zero(Estimate((low + high) / 2, 1.0, low, high)) == verdict
 
@@ -186,12 +181,10 @@ def test_below_zero(low, high, verdict):
 @pytest.mark.parametrize(
     ("parts", "verdict"),
     [
-        (["holds", "holds"], "holds"),
-        (["holds", "undecided"], "undecided"),
-        (["holds", "undecided", "fails"], "fails"),
-        (["fails"], "fails"),
+        (["holds", "holds"], "holds"), (["holds", "undecided"], "undecided"),
+        (["holds", "undecided", "fails"], "fails"), (["fails"], "fails"),
     ],
-)
+)  # fmt: skip
 def test_parts_of_a_claim_taken_together(parts, verdict):
     assert together(parts) == verdict
     assert together(parts[::-1]) == verdict
@@ -338,14 +331,10 @@ def test_a_statement_that_several_panels_test_is_one():
 @pytest.mark.parametrize(
     ("words", "verdict_of_all"),
     [
-        (["holds"] * 2, "holds"),
-        (["holds", "undecided"], "undecided"),
-        (["fails", "undecided"], "fails"),
-        (["fails", "holds", "undecided"], "partly"),
-        (["vacuous", "holds"], "holds"),
-        (["vacuous"], "vacuous"),
+        (["holds"] * 2, "holds"), (["holds", "undecided"], "undecided"), (["fails", "undecided"], "fails"),
+        (["fails", "holds", "undecided"], "partly"), (["vacuous", "holds"], "holds"), (["vacuous"], "vacuous"),
     ],
-)
+)  # fmt: skip
 def test_the_verdict_on_a_statement(words, verdict_of_all):
     own = tuple(verdict(f"R{n}.1", "A grows", word) for n, word in enumerate(words))
     assert scorecard.Statement(EXPERIMENTS, "A grows", own).verdict == verdict_of_all

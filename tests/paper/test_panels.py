@@ -488,14 +488,17 @@ def test_every_check_names_one_case_and_one_of_its_policies():
     for panel_read in READ:
         studies = [Study({p.name: (case, p) for p in case.policies}, {}) for case in panel_read.cases]
         named = PanelResult(panel_read, studies)
-        for check in [check for claim in panel_read.claims for check in claim.checks]:
-            sides = check.split("<")
+        for check, metric in [(check, claim.metric) for claim in panel_read.claims for check in claim.checks]:
+            sides, units = check.split("<"), set()
             assert len(sides) == 2, (panel_read.key, check)
             for side in sides:
                 match = claims._SIDE.match(side)
                 study, (case, policy) = claims.find(named, match["policy"], match["case"])
                 assert study is studies[panel_read.cases.index(case)], (panel_read.key, check)
                 assert policy in case.policies, (panel_read.key, check)
+                units.add(case.objective)
+            regret = "regret" in (metric, panel_read.metric if metric is None else "")
+            assert len(units) == 1 or not regret, "regrets of different objectives have different units"
 
 
 def test_checks_of_the_coverage_panel_name_an_inequality_and_its_form():

@@ -53,7 +53,7 @@ def test_growth_of_regret(curve, verdict):
     judged = found(done, "log")
     assert judged.verdict == verdict
     assert judged.says == "The regret of UCB-RSSR is logarithmic in n, up to n = 10,000"
-    (table,) = (t for t in examine([done], 30, 0).tables if t.anchor == "growth")
+    table = examine([done], 30, 0).tables["growth"]
     (row,) = (dict(zip(table.columns, values, strict=True)) for values in table.rows)
     assert (row["panel"], row["profile"], row["case"]) == ("R9", "paper", "L = 1")
     assert row["verdict"] == verdict
@@ -127,7 +127,7 @@ def test_growth_is_judged_by_the_longer_games_where_there_are_some():
     assert verdicts["R9.log"].verdict == "fails"
     assert verdicts["R9.log"].says == "The regret of UCB-RSSR is logarithmic in n, up to n = 1,000,000"
     assert verdicts["R9.bound"].verdict == "fails"
-    assert {row[4] for table in findings.tables if table.anchor == "bounds" for row in table.rows} == {10**4, 10**6}
+    assert {row[4] for row in findings.bounds} == {10**4, 10**6}
     assert "linear regret" not in verdicts["R9.bound"].why  # no run locked in
     assert "not a valid bound" in verdicts["R9.bound"].why
     assert all(row["t"] <= 10**4 for row in done.of_theory)  # what is drawn is what was drawn before
@@ -155,7 +155,7 @@ def test_a_bound_on_the_error_is_held_against_the_measured_one():
     bounds = {b.form: b for b in theory.bounds_for(policy, bandit, 200_000)}
     assert not bounds["printed"].vacuous
     findings = examine([done], 400, 0)
-    (table,) = (t for t in findings.tables if t.anchor == "bounds")
+    table = findings.tables["bounds"]
     by_form = {row[5]: row for row in table.rows}
     assert set(by_form) == set(bounds)
     assert by_form["printed"][6] == bounds["printed"].value
@@ -290,7 +290,7 @@ def test_a_users_own_experiment_is_measured_but_nothing_is_claimed_of_it():
     mine = PanelResult(panel(done.panel.cases, profile=""), done.studies)
     findings = examine([mine], 30, 0)
     assert findings.verdicts == []
-    assert {table.anchor for table in findings.tables} == {"bounds", "growth"}
+    assert set(findings.tables) == {"bounds", "growth"}
 
 
 # --- coverage ---------------------------------------------------------------------------------------------------------

@@ -21,16 +21,9 @@ A = sb.policies.UCB1(name="A")
 BANDIT = sb.Bandit([sb.Uniform(1.5, 7.5), sb.Uniform(1.6, 7.8), sb.arms.Gamma(2, 1)])
 POLICIES = [sb.UCBRSSR(L=2.0), sb.policies.MVTS(), sb.SHSR(L=2.0), greedy_sharpe(L=1.0)]
 FIELDS = (
-    "checkpoints",
-    "pulls",
-    "final",
-    "recommended",
-    "reward_mean",
-    "reward_variance",
-    "stopped",
-    "mean",
+    "checkpoints", "pulls", "final", "recommended", "reward_mean", "reward_variance", "stopped", "mean",
     "variance",
-)
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +120,7 @@ def test_other_formats_say_what_to_do(study, tmp_path, monkeypatch):
     monkeypatch.setattr("sharpe_bandits.results.saved.FORMAT", 99)
     study.save(tmp_path)
     monkeypatch.undo()
-    told = f"format 99, this version reads format {FORMAT}; use the version of the library named in its manifest"
+    told = f"format 99, this version reads format {FORMAT}; use the version of the library that saved it"
     with pytest.raises(sb.errors.UnreadableDataError, match=told):
         sb.load(tmp_path)
 

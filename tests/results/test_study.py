@@ -56,7 +56,7 @@ def test_class_names_work_where_only_one_is_meant(study, budget):
         two["UCBRSSR"]
 
 
-@pytest.mark.parametrize("ask", ["regret", "suboptimal_plays", "error", "locked_in"])
+@pytest.mark.parametrize("ask", ["regret", "suboptimal_plays", "error", "simple_regret", "achieved", "locked_in"])
 def test_all_policies_at_once(study, ask):
     found = getattr(study, ask)(RSSR, confidence=0.9)
     assert list(found) == study.names
@@ -133,6 +133,21 @@ def test_times_of_runs_that_were_given_up_are_said_to_be_lower_bounds():
     assert "lower bound" not in easy.title
 
 
+def test_a_study_of_given_horizons_has_no_stopping_time(study):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=r"UCB-RSSR, U-UCB, .* do not stop by themselves; sb.identify"
+    ):
+        study.stopping_time()
+
+
+def test_a_report_is_a_folder(study, tmp_path):
+    with pytest.raises(
+        sb.errors.InvalidInputError, match=r"a report is a folder, got '.*page\.html'; leave \.html out"
+    ):
+        study.report(tmp_path / "page.html", RSSR)
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_summary_is_best_first_with_paired_differences(study):
     gaps = RSSR.gaps(sb.objectives.Statistics(mean=BANDIT.means, variance=BANDIT.variances))
     per_run = {name: (study[name].final * gaps).sum(axis=1) for name in study}
@@ -179,6 +194,8 @@ def test_fixed_confidence_gives_a_study_too(identified):
     assert list(identified) == ["LUCB", "bold"]
     sure, bold = identified["LUCB"], identified["bold"]
     assert isinstance(sure, sb.results.StoppingResult)
+    assert identified.stopping_time()["bold"] == bold.stopping_time()
+    assert identified.unfinished()["bold"] == bold.unfinished()
     rounds = f"runs of at most {identified.horizon:,} rounds"
     assert rounds in repr(identified)
     assert rounds in identified.summary().title

@@ -20,13 +20,11 @@ _LONGEST = 20
 
 @dataclass(repr=False)
 class Table:
-    """Columns and rows of text, numbers, verdicts or None, with what a page says about them."""
+    """Columns and rows of text, numbers, verdicts or None."""
 
     columns: list[str]
     rows: list[list[Any]]
     title: str = ""
-    text: str = ""
-    anchor: str = ""
 
     def __repr__(self) -> str:
         listed = self.rows

@@ -133,10 +133,9 @@ def _grid(figure: Figure) -> DrawnFigure:
 def _chart(ax: Axes, chart: Chart, heading: str, id: str) -> dict[str, Any]:
     """Draw a chart; return the entries of the legend, by name. In SVG its series have the ids ``{id}-0`` and so on."""
     handles: dict[str, Any] = {}
-    if chart.x.scale == "log":
-        ax.set_xscale("log", nonpositive="mask")
-    if chart.y.scale == "log":
-        ax.set_yscale("log", nonpositive="mask")
+    for axis, set_scale in ((chart.x, ax.set_xscale), (chart.y, ax.set_yscale)):
+        if axis.scale == "log":
+            set_scale("log", nonpositive="mask")
     for number, series in enumerate(chart.series):
         handles |= _series(ax, chart, series, f"{id}-{number}")
     for rule in chart.rules:
@@ -189,10 +188,9 @@ def _series(ax: Axes, chart: Chart, series: Series, id: str) -> dict[str, Any]:
 
 def _rule(ax: Axes, rule: Rule) -> dict[str, Any]:
     style: dict[str, Any] = {"color": rule.colour, "linewidth": rule.width, "linestyle": rule.dash, "zorder": 1}
+    line = (ax.axvline if rule.axis == "x" else ax.axhline)(rule.at, **style)
     if rule.axis == "x":
-        handle = ax.axvline(rule.at, **style)
-        return {rule.label: handle} if rule.label else {}
-    ax.axhline(rule.at, **style)
+        return {rule.label: line} if rule.label else {}
     ax.annotate(plain_text(rule.label), (0.01, rule.at), xycoords=("axes fraction", "data"), xytext=(0, 3),
                 textcoords="offset points", fontsize=8, color=rule.colour)  # fmt: skip
     return {}
@@ -203,23 +201,24 @@ def _axis(ax: Axes, chart: Chart, which: Literal["x", "y"]) -> None:
 
     described, axis = (chart.x, ax.xaxis) if which == "x" else (chart.y, ax.yaxis)
     axis.set_label_text(plain_text(described.label))
-    set_limits = ax.set_xlim if which == "x" else ax.set_ylim
     if described.scale == "date":
         ax.margins(x=0)
     else:
-        set_limits(*described.limits)
+        (ax.set_xlim if which == "x" else ax.set_ylim)(*described.limits)
     if described.scale == "log":
         axis.set_minor_locator(ticker.NullLocator())
         if described.plain:
             _plain_ticks(axis, axis.get_view_interval())
     elif described.scale == "places":
-        axis.set_ticks(range(len(described.places)), [_place(name, _ON_AXIS[which]) for name in described.places])
+        lines = ([shorten(line, _ON_AXIS[which]) for line in name.split("\n")] for name in described.places)
+        names = ["\n".join(map(plain_text, of_place)) for of_place in lines]
+        axis.set_ticks(range(len(names)), names)
         if which == "x":
-            ax.set_xlim(-0.5, len(described.places) - 0.5)
+            ax.set_xlim(-0.5, len(names) - 0.5)
         else:
-            ax.set_ylim(len(described.places) - 0.4, -0.6)
+            ax.set_ylim(len(names) - 0.4, -0.6)
             axis.set_tick_params(length=0)
-            ax.grid(axis="y", visible=len(described.places) > _MANY_PLACES)
+            ax.grid(axis="y", visible=len(names) > _MANY_PLACES)
     elif described.scale == "linear":
         ax.locator_params(axis=which, nbins=7 if which == "y" else 6 if chart.across else 4, steps=[1, 2, 2.5, 5, 10])
         axis.set_major_formatter(_number)
@@ -254,20 +253,15 @@ def _number(value: float, place: float = 0) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.6g}".replace("-", "−")
 
 
-def _place(name: str, longest: int) -> str:
-    return "\n".join(plain_text(shorten(line, longest)) for line in name.split("\n"))
-
-
 def _legend(drawn: DrawnFigure, handles: dict[str, Any]) -> Legend:
     """A legend below the charts, in as many columns as fit."""
-    labels = [plain_text(name) for name in handles]
     for columns, size in _LEGENDS:
+        labels = [plain_text(name) for name in handles]
         if columns == 1:
             share = _ROOM - 0.7 / drawn.get_figwidth()  # beside the line or marker
             labels = [_fitted(drawn, name, share, fontsize=size) for name in handles]
-        legend = drawn.legend(
-            list(handles.values()), labels, loc="lower center", ncols=min(columns, len(labels)), fontsize=size
-        )
+        place: dict[str, Any] = {"loc": "lower center", "ncols": min(columns, len(labels)), "fontsize": size}
+        legend = drawn.legend(list(handles.values()), labels, **place)
         if columns == 1 or legend.get_window_extent().width <= _ROOM * drawn.bbox.width:
             break
         legend.remove()

@@ -6,7 +6,6 @@ others.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -40,25 +39,22 @@ def curves(rows: Rows, studies: Sequence[Study], caption: str, logx: bool = Fals
     different units. With two arms, sub-optimal plays are regret divided by the gap, and not drawn.
     """
     metrics = ["regret"]
-    if any(row["K"] > 2 for row in rows) or any(study.switches for study in studies):
-        metrics.append("sub-optimal plays")
-    metrics += [metric for metric in (AS_PLOTTED,) if any(row["metric"] == metric for row in rows)]
-    by_key: dict[tuple[str, str, str], Rows] = defaultdict(list)
-    for row in rows:
-        by_key[row["case"], row["policy"], row["metric"]].append(row)
+    metrics += ["sub-optimal plays"] if any(study.K > 2 or study.switches for study in studies) else []
+    metrics += [AS_PLOTTED] if any(row["metric"] == AS_PLOTTED for row in rows) else []
     policies = _policies(rows, metrics)
 
     def chart(study: Study, metric: str) -> Chart:
+        of_case = [row for row in rows if row["case"] == study.label]
         series = []
         for number, policy in enumerate(policies):
-            if curve := by_key.get((study.label, policy, metric)):
+            if curve := _of(of_case, policy, metric):
                 of_regulariser = study.L is not None and study[policy].policy.get("epsilon0") == study.L
                 name, dash = policy + " (ε₀ = L)" * of_regulariser, DASHES[number // len(PALETTE) % len(DASHES)]
                 tip = f"{policy}: {_said(curve[-1], f't = {study.horizon:,}')}"
                 look: dict[str, Any] = {"colour": colour_and_marker(number)[0], "dash": dash, "tip": tip}
                 series.append(Series(name=name, at=[row["t"] for row in curve], **_numbers(curve), **look))
         if metric == "regret":
-            series += _bounds(by_key, study.label, policies, max((max(s.high) for s in series), default=0.0))
+            series += _bounds(of_case, policies, max((max(s.high) for s in series), default=0.0))
         first = (10 if study.horizon >= 100 else 1) if logx else 0
         rounds = "rounds t" if metric == metrics[-1] else ""
         x = Axis(label=rounds, scale="log" if logx else "linear", limits=(first, study.horizon))
@@ -185,15 +181,13 @@ def _said(row: dict[str, Any], where: str) -> str:
     return f"{row['mean']:.4g} ± {row['se']:.2g} (s.e.) at {where}"
 
 
-def _bounds(
-    by_key: dict[tuple[str, str, str], Rows], case: str, policies: list[str], highest: float
-) -> Iterable[Series]:
-    """The bounds that are visible beside the curves."""
+def _bounds(rows: Rows, policies: list[str], highest: float) -> Iterable[Series]:
+    """The bounds of a case that are visible beside its curves."""
     low, high = (share * highest for share in _BOUND_DRAWN)
-    of_one = sum(any((case, policy, f"bound ({form})") in by_key for form in BOUNDS) for policy in policies) == 1
+    of_one = len({row["policy"] for row in rows if row["metric"].startswith("bound (")}) == 1
     for policy in policies:
         for number, (form, colour) in enumerate(BOUNDS.items()):
-            curve = by_key.get((case, policy, f"bound ({form})"))
+            curve = _of(rows, policy, f"bound ({form})")
             if curve and low <= curve[-1]["mean"] <= high:
                 at, mean = [row["t"] for row in curve], [row["mean"] for row in curve]
                 dash = DASHES[(number + 1) % len(DASHES)]

@@ -32,6 +32,8 @@ Place = tuple[str | int, ...]
 #: Keys that all cases of an experiment share, and all top-level keys.
 _SHARED = ("title", "runs", "seed", "metric", "checkpoints", "sweep", "cases")
 KEYS = (*_SHARED, "horizon", "arms", "clock", "switches", "objective", "policies", "let")
+#: Parts that are labelled by their kinds where they are swept.
+_BY_KIND = ("arms", "switches", "objective", "policies")
 #: Parameters whose values are words, not expressions.
 _WORDS = ("name", "form", "confidence", "sign", "undefined", "undefined_width", "first_term")
 #: Maximum number of arms that one table makes.
@@ -94,17 +96,17 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
         raise DescriptionError("sweep must be a table of non-empty lists, as in sweep = { L = [0.5, 5] }", "sweep")
     for place, keys in (("sweep", sweep), *(("cases", case) for case in table)):
         if shared := [key for key in keys if key in _SHARED]:
-            raise DescriptionError(
-                f"{shared[0]} is the same for all cases; set it at the top, or make two files", place
-            )
+            raise DescriptionError(f"{shared[0]} is the same for all cases; set it at the top of the file", place)
     for key in ("horizon", "arms", "objective", *(["policies"] if description.get("metric") != "coverage" else [])):
         if key not in description and key not in sweep and not all(key in case for case in table):
             raise DescriptionError(f"the description has no {key}; add it", key)
     by_label: dict[str, Case] = {}
     for number, case in enumerate(table):
         for values in itertools.product(*sweep.values()):
+            swept = dict(zip(sweep, values, strict=True))
+            labels = {key: _label(value, sweep[key]) for key, value in swept.items() if key in _BY_KIND}
             try:
-                built = _case(description, {**case, **dict(zip(sweep, values, strict=True))})
+                built = _case(description, {**case, **swept}, labels)
             except DescriptionError as error:
                 if error.place[0] in sweep:
                     error.place = ("sweep", error.place[0])
@@ -121,7 +123,15 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
     return list(by_label.values())
 
 
-def _case(description: Mapping[str, Any], variation: dict[str, Any]) -> Case:
+def _label(value: Any, values: list[Any]) -> str:
+    """A short label of a swept part: its kinds, or its number in the list if kinds are not unique."""
+    parts = (part if isinstance(part, list) else [part] for part in values)
+    labels = [" + ".join(dict.fromkeys(str(table.get("name", table.get("kind"))) for table in own)) for own in parts]
+    label = labels[values.index(value)]
+    return label if labels.count(label) == 1 else str(values.index(value) + 1)
+
+
+def _case(description: Mapping[str, Any], variation: dict[str, Any], labels: dict[str, str]) -> Case:
     variables = {key: value for key, value in variation.items() if key not in KEYS}
     parts = {**description, **{key: value for key, value in variation.items() if key in KEYS}}
     horizon = _whole("horizon", parts, variables, 2, LARGEST_HORIZON)
@@ -149,7 +159,7 @@ def _case(description: Mapping[str, Any], variation: dict[str, Any]) -> Case:
             raise DescriptionError(message, name)
     if "horizon" in variation:
         variables["n"] = horizon
-    return Case(variables, names, environment, tuple(policies.values()), objective, horizon)
+    return Case({**labels, **variables}, names, environment, tuple(policies.values()), objective, horizon)
 
 
 def _tables(entries: Any, part: str) -> list[tuple[Place, dict[str, Any]]]:

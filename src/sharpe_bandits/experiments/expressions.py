@@ -66,12 +66,8 @@ def evaluate(expression: Any, names: Mapping[str, Any]) -> Any:
     except FunctionNotDefined as error:
         raise unknown(f"function in {expression!r}", error.func_name, _FUNCTIONS) from None
     except (InvalidExpression, ArithmeticError, TypeError, ValueError, RecursionError) as error:
-        values = [f"{k} = {shown(v)}" for k, v in islice(names.items(), 12) if not isinstance(v, np.ndarray)]
-        raise InvalidInputError(
-            f"{expression!r} cannot be evaluated with {', '.join(values) or 'no names'}: {error}"
-        ) from None
-    if callable(value):
-        raise InvalidInputError(f"{expression!r} is a function; write the number that it takes, as in {expression}(2)")
+        values = ", ".join(f"{k} = {shown(v)}" for k, v in islice(names.items(), 12) if not isinstance(v, np.ndarray))
+        raise InvalidInputError(f"{expression!r} cannot be evaluated with {values or 'no names'}: {error}") from None
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -80,9 +76,7 @@ def _parsed(expression: str) -> ast.expr:
     try:
         tree = ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise InvalidInputError(
-            f"{expression!r} is not an expression: use numbers, names, + - * / ** and sqrt, log, …"
-        ) from None
+        raise InvalidInputError(f"{expression!r} is not an expression, such as 8 * log(n) / L**2") from None
     for node in ast.walk(tree):
         if not isinstance(node, _SYNTAX) or (isinstance(node, ast.Constant) and type(node.value) not in (int, float)):
             raise InvalidInputError(f"{expression!r} contains something that is not arithmetic ({type(node).__name__})")

@@ -6,8 +6,6 @@ with the same files. A different seed or setting in the same folder is refused.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import platform
 import time
 from dataclasses import dataclass
@@ -20,14 +18,14 @@ from .._support.versions import sources, versions
 from ..charts.description import Figure
 from ..charts.render_matplotlib import pictures
 from ..charts.tidy_rows import points
-from ..errors import InvalidInputError, UnreadableDataError
+from ..errors import InvalidInputError
 from ..paper import claims, theory_check
 from ..report.document import check_libraries
 from ..report.page import Section, page, write
 from ..simulation.executors import backend_for, cores
 from ..simulation.machines import machine, processor
 from .panel import Job, Panel, PanelResult, run_panels
-from .store import ChunkStore, digest
+from .store import ChunkStore
 from .verdicts import Verdict
 
 _SETTINGS = "settings.json"
@@ -53,7 +51,12 @@ def run_job(
     started = time.perf_counter()
     backend, store = backend_for(workers, executor), ChunkStore(out / "chunks")
     check_libraries()
-    settings = _settings(job)
+    for panel in job.panels:
+        panel.specs(job.runs, job.seed)  # raises if its results do not fit into memory
+    settings = {
+        "kind": "sharpe-bandits reproduction", "panels": [panel.key for panel in job.panels], "runs": job.runs,
+        "seed": job.seed, "description": job.description, "versions": versions(), "sources": sources(),
+    }  # fmt: skip
     _claim_folder(settings, out)
     results = run_panels(job.panels, job.runs, job.seed, backend, store, stream)
     simulated = time.perf_counter() - started
@@ -102,41 +105,15 @@ def _halving_figure(sections: list[Section]) -> Figure:
     return points(rows, studies, "error", caption, "The error of SHVV as K grows")
 
 
-def _settings(job: Job) -> dict[str, Any]:
-    """Everything that the files of the folder depend on, as plain data."""
-    described = [  # so that an edited panel does not resume in an old folder
-        [
-            [digest(spec) for of_case in panel.specs(job.runs, job.seed) for spec in of_case],
-            [[case.label, case.objective.to_dict()] for case in panel.cases],
-            [[claim.id, claim.says, claim.checks, claim.metric] for claim in panel.claims],
-        ]
-        for of_job in job.panels
-        for panel in (of_job, *of_job.readings)
-    ]
-    return {
-        "kind": "sharpe-bandits reproduction",
-        "panels": [panel.key for panel in job.panels],
-        **{name: getattr(job, name) for name in ("runs", "seed", "description")},
-        "versions": versions(),
-        "sources": sources(),
-        "cases": hashlib.sha256(json.dumps(described).encode()).hexdigest()[:16],
-    }
-
-
 def _claim_folder(settings: dict[str, Any], out: Path) -> None:
     """Claim a new folder, or one in which a job with the same settings was started."""
-    path = out / _SETTINGS
-    mine = from_json(to_json(settings), "settings", constants=True)
-    try:
-        theirs = from_json(path.read_bytes(), str(path), constants=True)
-    except FileNotFoundError:
-        write_atomically(path, to_json(mine))
-        return
-    except UnreadableDataError as error:
-        raise InvalidInputError(f"{path} cannot be read ({error}); choose another --out or remove the folder") from None
-    different = _difference("", theirs, mine)
-    if different is not None:
-        name, before, now = different
+    path, mine = out / _SETTINGS, to_json(settings)
+    if not path.exists():
+        return write_atomically(path, mine)
+    theirs = from_json(path.read_bytes(), str(path), constants=True)
+    difference = _difference("", theirs, from_json(mine, "settings", constants=True))
+    if difference is not None:
+        name, before, now = difference
         raise InvalidInputError(
             f"{out} was started with other settings: {name or 'all'} was {shorten(repr(before), 80)}, now it is "
             f"{shorten(repr(now), 80)}; repeat the earlier command to resume it, or choose another --out"

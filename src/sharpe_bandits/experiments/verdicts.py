@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -79,12 +80,12 @@ class Verdict:
     @property
     def dependence(self) -> str:
         """The other readings with another verdict, as text; empty if there are none."""
-        names: dict[str, list[str]] = {}
-        for other in self.readings:
-            if other.verdict != self.verdict:
-                names.setdefault(other.verdict, []).append(other.reading)
-        predicates = {"undecided": "is undecided", "vacuous": "is vacuous"}
-        return "; ".join(f"{predicates.get(w, w)} with {' / '.join(names[w])}" for w in WORDS if w in names)
+        parts = []
+        for word in WORDS:
+            names = [other.reading for other in self.readings if word == other.verdict != self.verdict]
+            predicate = word if word in ("holds", "fails") else f"is {word}"
+            parts += [f"{predicate} with {' / '.join(names)}"] if names else []
+        return "; ".join(parts)
 
     @property
     def decisive(self) -> Evidence | None:
@@ -141,16 +142,16 @@ class Statement:
         return WORDS[self.verdict][0].capitalize()
 
     @property
+    def important(self) -> bool:
+        return self.verdicts[0].important
+
+    @property
     def count(self) -> str:
         """In how many settings it holds, or fails: ``Fails in 9 of 14``."""
         word = "holds" if self.verdict == "partly" else self.verdict
         number = sum(verdict.verdict == word for verdict in self.verdicts)
         text = WORDS[word][0].capitalize()
         return text if number == len(self.verdicts) else f"{text} in {number} of {len(self.verdicts)}"
-
-    @property
-    def important(self) -> bool:
-        return self.verdicts[0].important
 
     @property
     def settings(self) -> dict[str, str]:
@@ -187,9 +188,9 @@ class Statement:
 
 def places(verdicts: Iterable[Verdict], of: Iterable[Verdict]) -> str:
     """The panels of some verdicts as text, with their profile if ``of``, all verdicts, has the other one, too."""
-    profiles: dict[str, set[str]] = {}
+    profiles: dict[str, set[str]] = defaultdict(set)
     for verdict in verdicts:
-        profiles.setdefault(verdict.panel, set()).add(verdict.profile)
+        profiles[verdict.panel].add(verdict.profile)
     every = {panel: {v.profile for v in of if v.panel == panel} for panel in profiles}
     return ", ".join(
         panel if own == every[panel] else f"{panel} ({', '.join(sorted(own))})" for panel, own in profiles.items()
@@ -198,12 +199,11 @@ def places(verdicts: Iterable[Verdict], of: Iterable[Verdict]) -> str:
 
 def statements(verdicts: Iterable[Verdict]) -> dict[Source, list[Statement]]:
     """The distinct statements of each source, in the order of their verdicts."""
-    by_text: dict[tuple[Source, str], list[Verdict]] = {}
+    by_text: dict[tuple[Source, str], list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
-        by_text.setdefault((verdict.source, verdict.statement or verdict.says), []).append(verdict)
+        by_text[verdict.source, verdict.statement or verdict.says].append(verdict)
     every = [Statement(source, text, tuple(own)) for (source, text), own in by_text.items()]
-    grouped = {source: [s for s in every if s.source == source] for source in SOURCES.values()}
-    return {source: stated for source, stated in grouped.items() if stated}
+    return {source: own for source in SOURCES.values() if (own := [s for s in every if s.source == source])}
 
 
 def conclusion(verdicts: Iterable[Verdict]) -> list[str]:

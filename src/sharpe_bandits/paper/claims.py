@@ -11,7 +11,6 @@ import numpy as np
 from ..charts.tidy_rows import AsPlotted
 from ..experiments.panel import Claim, PanelResult
 from ..experiments.verdicts import CONFIDENCE, SOURCES, Evidence, UnderReading, Verdict, Word, together
-from ..objectives import Objective
 from ..results.metrics import Estimate, mean_of
 from ..results.policy_result import Compared, PolicyResult
 from ..results.study import Study
@@ -46,23 +45,23 @@ def with_reading(verdict: Verdict, other: Verdict, result: PanelResult) -> Verdi
 
 
 def verdict_on(
-    statement: str, result: PanelResult, says: str, why: str, evidence: Sequence[Evidence], word: Word | None = None,
-    id: str = "",
+    statement: str, result: PanelResult, evidence: Sequence[Evidence], why: str, says: str = "",
+    word: Word | None = None, id: str = "",
 ) -> Verdict:  # fmt: skip
     """The verdict on a statement (by its name, in ``statements.toml``) in the setting of a panel: that of the evidence,
     or ``word`` if there is none.
     """
-    facts = statements().get(statement, {})
+    facts = {"text": "", "important": False, **statements().get(statement, {})}
     source = SOURCES[facts.get("source", "theory" if ":" in statement else "experiments")]
-    general = (facts.get("text", ""), facts.get("important", False))
     id = id or f"{result.panel.id}.{statement.partition(':')[0]}"
     word = word or together([e.verdict for e in evidence])
-    return Verdict(id, result.panel.id, result.panel.profile, says, word, tuple(evidence), why, source, (), *general)
+    setting = (id, result.panel.id, result.panel.profile, says or facts["text"], word)
+    return Verdict(*setting, tuple(evidence), why, source, (), facts["text"], facts["important"])
 
 
 def _judge(claim: Claim, result: PanelResult) -> Verdict:
     evidence = [compare(check, result, claim.metric) for check in claim.checks]
-    return verdict_on(claim.statement, result, claim.says, claim.why, evidence, id=claim.id)
+    return verdict_on(claim.statement, result, evidence, claim.why, claim.says, id=claim.id)
 
 
 def below_zero(difference: Estimate) -> Judgement:
@@ -71,33 +70,25 @@ def below_zero(difference: Estimate) -> Judgement:
 
 
 def compare(check: str, result: PanelResult, metric: Compared | AsPlotted | None = None) -> Evidence:
-    """Judge one comparison ``"A @ K=5 < 0.5 * B @ K=5"`` at the horizon, of a metric (default: that of the study).
-
-    Regrets in units of different objectives are not compared.
-    """
-    (left, sizes, unit), (right, other, other_unit) = (_totals(side, result, metric) for side in check.split("<"))
+    """Judge one comparison ``"A @ K=5 < 0.5 * B @ K=5"`` at the horizon, of a metric (default: that of the study)."""
+    (left, sizes), (right, other) = (_totals(side, result, metric) for side in check.split("<"))
     assert np.array_equal(sizes, other), f"{check!r} compares cases whose runs are not paired"
-    assert unit == other_unit, f"{check!r} compares regrets of {unit} and {other_unit}; compare sub-optimal plays"
     difference = mean_of(left - right, sizes, CONFIDENCE)
     runs = sizes.sum()
     check = check if metric is None else f"{metric}: {check}"
     return Evidence(check, float(left.sum() / runs), float(right.sum() / runs), difference, below_zero(difference))
 
 
-def _totals(
-    side: str, result: PanelResult, metric: Compared | AsPlotted | None
-) -> tuple[np.ndarray, np.ndarray, Objective | None]:
-    """The metric at the horizon per batch, times the factor; sizes of the batches; and the unit: an objective."""
+def _totals(side: str, result: PanelResult, metric: Compared | AsPlotted | None) -> tuple[np.ndarray, np.ndarray]:
+    """The metric at the horizon per batch, times the factor; and the sizes of the batches."""
     match = _SIDE.match(side)
     assert match, f"{side!r} is not of the form 'factor * policy @ variable=value'"
     study, played = find(result, match["policy"], match["case"])
     factor = float(match["factor"] or 1.0)
     if metric == "regret as plotted":
-        totals, sizes = played.totals("sub-optimal plays", study.objective)
-        return factor * plotted_gap(study, played) * totals, sizes, None
-    metric = study.metric if metric is None else metric
-    totals, sizes = played.totals(metric, study.objective)
-    return factor * totals, sizes, study.objective if metric == "regret" else None
+        factor, metric = factor * plotted_gap(study, played), "sub-optimal plays"
+    totals, sizes = played.totals(metric or study.metric, study.objective)
+    return factor * totals, sizes
 
 
 def plotted_gap(study: Study, result: PolicyResult) -> float:

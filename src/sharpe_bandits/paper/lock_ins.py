@@ -19,7 +19,7 @@ from ..simulation.api import simulate
 from ..simulation.executors import cores, on_threads
 from ..simulation.spec import Spec, run_chunk
 
-#: Short games per run of the job, and their rounds.
+#: Short games per run of the job, and their rounds; the page of a report names both.
 GAMES, ROUNDS = 20, 10_000
 #: A run is locked in if the best arms got less than this share of the pulls in its second half.
 SHARE = 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -43,27 +43,6 @@ LITTLE = 0.1
 RARE, MIN_RUNS = 0.005, 40
 
 
-_BOUNDS = (
-    "Every bound at its horizon n (or budget), compared with the measured value. Printed: as in the paper. Appendix: "
-    "the bound of the appendix before it is loosened. Corrected: the algebra is corrected, which does not make it "
-    "valid. Theorem: as the theorem on SHVV has it. Repaired, proved: valid for the policy as it is played. A bound is "
-    "vacuous if it is a probability of at least 1, or a regret of at least n times the largest gap. Claims are judged "
-    "by printed bounds if their assumptions are met: rewards within the support, a pilot of two pulls. Below 1 from: "
-    "the smallest budget at which a printed bound on the error says anything."
-)
-_GROWTH = (
-    "How regret grows up to the horizon n: over the last two decades of rounds, or the last one for panels without a "
-    "longer run. The linear part is the share of the final regret due to the last term of a + b ln t + c t; p is the "
-    "power for which a + b t^p fits best (0 stands for ln t, negative values for regret that levels off). "
-    "“Logarithmic” holds if, with 99% confidence, the linear part is below a tenth, and p below 0.1 or the whole "
-    "growth below a tenth of the final regret; it fails if, with 99% confidence, the linear part is above a tenth. A "
-    "run is locked in if the best arms got less than a tenth of the pulls in its second half. Where few are, "
-    f"{lock_ins.GAMES} times as many games of {lock_ins.ROUNDS:,} rounds are searched for them, and those that look "
-    "locked in are played to the end; the upper end of the linear part allows for some that were not seen, unless a "
-    "proved bound excludes them."
-)
-
-
 @dataclass
 class TheoryFindings:
     """What theory says of panels: verdicts, and rows of the tables of bounds and of growth."""
@@ -75,16 +54,15 @@ class TheoryFindings:
     growth: list[list[Any]] = field(default_factory=list)
 
     @property
-    def tables(self) -> list[Table]:
-        """The tables that have rows."""
+    def tables(self) -> dict[str, Table]:
+        """The tables that have rows; the page says what they mean."""
         place = ["panel", "profile", "case", "policy", "n"]
         growth = [*place, "linear part", "s.e.", "p", "runs", "locked in", "verdict"]
         bounds = [*place, "form", "bound", "measured", "below 1 from", "verdict"]
-        tables = [
-            Table(growth, self.growth, "Growth of regret", _GROWTH, "growth"),
-            Table(bounds, self.bounds, "Bounds", _BOUNDS, "bounds"),
-        ]
-        return [table for table in tables if table.rows]
+        tables = {
+            "growth": Table(growth, self.growth, "Growth of regret"), "bounds": Table(bounds, self.bounds, "Bounds"),
+        }  # fmt: skip
+        return {name: table for name, table in tables.items() if table.rows}
 
 
 def examine(results: Iterable[PanelResult], runs: int, seed: int) -> TheoryFindings:
@@ -95,26 +73,18 @@ def examine(results: Iterable[PanelResult], runs: int, seed: int) -> TheoryFindi
         if panel.metric == "coverage":
             _coverage(result, findings)
             continue
-        _judge(_bounds, result, findings)
-        if panel.metric == "regret":
-            if panel.profile == "authors":
-                result.of_theory.extend(_plotted_rows(result))
-            _judge(_growth, result, findings)
-        if "experiments" in sources(panel):
-            _same_arm(result, findings)
-            _evident(result, findings)
+        judges = [_bounds]
+        judges += [_growth] if panel.metric == "regret" else []
+        judges += [_same_arm, _evident] if "experiments" in sources(panel) else []
+        for judge in judges:
+            if verdict := judge(result, findings):
+                for other in result.readings:
+                    if other.long_studies and (under := judge(other, findings)):  # games as long
+                        verdict = with_reading(verdict, under, other)
+                findings.verdicts.append(verdict)
+        if panel.metric == "regret" and panel.profile == "authors":
+            result.of_theory.extend(_plotted_rows(result))
     return findings
-
-
-def _judge(
-    judge: Callable[[PanelResult, TheoryFindings], Verdict | None], result: PanelResult, findings: TheoryFindings
-) -> None:
-    """Add a verdict to the findings, with those under the readings that have games as long."""
-    if verdict := judge(result, findings):
-        for other in result.readings:
-            if other.long_studies and (under := judge(other, findings)):
-                verdict = with_reading(verdict, under, other)
-        findings.verdicts.append(verdict)
 
 
 def _against_bound(check: str, measured: Estimate, most: float, verdict: Judgement) -> Evidence:
@@ -170,7 +140,7 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
     names = " and of ".join(judged or silent)
     says, statement = f"The printed bound of {names} holds where it is not vacuous", "errors" if of_errors else names
     if not judged:
-        return verdict_on(f"bound:{statement}", result, says, _why_vacuous(silent), (), "vacuous")
+        return verdict_on(f"bound:{statement}", result, (), _why_vacuous(silent), says, "vacuous")
     runs = (
         "Runs that lock in to a wrong arm have linear regret up to these horizons, which the bound does not cover: "
         f"{', '.join(locked)}. "
@@ -181,7 +151,7 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
         "above 1 as if they were within [0, 1]. See the table of bounds."
     )
     says += f", up to n = {max(case.horizon for case, _ in pairs):,}"
-    return verdict_on(f"bound:{statement}", result, says, why, [e for own in judged.values() for e in own])
+    return verdict_on(f"bound:{statement}", result, [e for own in judged.values() for e in own], why, says)
 
 
 def _why_vacuous(silent: dict[str, list[tuple[float, int | None]]]) -> str:
@@ -200,7 +170,7 @@ def _range(values: Sequence[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _evident(result: PanelResult, findings: TheoryFindings) -> None:
+def _evident(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
     """ "This behaviour is also evident from the upper bound guarantee": the bounds of SHSR and SuRSR compared."""
     values: dict[str, list[float]] = {"SHSR": [], "SuRSR": []}
     for case in result.panel.cases:
@@ -210,7 +180,7 @@ def _evident(result: PanelResult, findings: TheoryFindings) -> None:
                 values[policy.name] += [bound.value for bound in bounds]
     halving, rejects = values.values()
     if not (halving and rejects):
-        return
+        return None
     smaller = sum(a < b for a, b in zip(halving, rejects, strict=True))
     why = (
         f"The printed bounds of SHSR are {_range(halving)}, those of SuRSR {_range(rejects)} (that of SHSR is the "
@@ -218,8 +188,7 @@ def _evident(result: PanelResult, findings: TheoryFindings) -> None:
         "sampling has none."
     )
     word: Word = "vacuous" if max(halving) >= 1 else "holds" if smaller == len(halving) else "fails"
-    says = "That SHSR has the least error is evident from the upper bounds"
-    findings.verdicts.append(verdict_on("evident:SHSR", result, says, why, (), word))
+    return verdict_on("evident:SHSR", result, (), why, word=word)
 
 
 def _plotted_rows(result: PanelResult) -> Rows:
@@ -280,24 +249,23 @@ def _growth(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
         verdict: Judgement = "holds" if logarithmic else "fails" if part.low > LITTLE else "undecided"
         row = [*_place(result, case, policy), part.mean, part.se, power.mean, games, locked.mean, verdict]
         findings.growth.append(row)
-        words = (
-            f"p = {power.mean:.2f} ± {power.se:.2f}, {locked.mean:.2%} of {games:,} runs locked in, which may be up to "
-            f"{locked.high:.2%}"
-        )
-        check = f"linear part of the regret of {name} @ {case.label}, n = {case.horizon:,} below a tenth ({words})"
+        runs = f"{locked.mean:.2%} of {games:,} runs locked in, which may be up to {locked.high:.2%}"
+        check = f"linear part of the regret of {name} @ {case.label}, n = {case.horizon:,} below a tenth "
+        check += f"(p = {power.mean:.2f} ± {power.se:.2f}, {runs})"
         evidence.append(_against_bound(check, part, LITTLE, verdict))
         horizon = max(horizon, case.horizon)
     if not evidence or not panel.profile:
         return None
-    widely = "spread widely got a low estimate and, since D also divides the width, a small width, and"
-    misled = widely if name == "UCB-RSSR" else "look poor"
+    misled = "look poor"
+    if name == "UCB-RSSR":
+        misled = "spread widely got a low estimate and, since D also divides the width, a small width, and"
     why = (
         "Up to the longest horizon played, a part of the regret grows in proportion to t. If runs are locked in, a "
-        f"good arm whose first rewards happened to {misled} is not played again. If none is, "
-        "all arms are still being explored at this horizon."
+        f"good arm whose first rewards happened to {misled} is not played again. If none is, all arms are still being "
+        "explored at this horizon."
     )
     says = f"The regret of {name} is logarithmic in n, up to n = {horizon:,}"
-    return verdict_on(f"log:{name}", result, says, why, evidence)
+    return verdict_on(f"log:{name}", result, evidence, why, says)
 
 
 def _excluded(case: Case, policy: Any) -> bool:
@@ -306,12 +274,12 @@ def _excluded(case: Case, policy: Any) -> bool:
     return any(not bound.vacuous for bound in theory.bounds_for(policy, case.environment, case.horizon, forms=[form]))
 
 
-def _same_arm(result: PanelResult, findings: TheoryFindings) -> None:
+def _same_arm(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
     """ "The arm with the best RSSR is the arm with the best SR": exact, from the true moments."""
     differs = []
     for case in result.panel.cases:
         if isinstance(case.objective, Variance) or case.L is None:
-            return
+            return None
         objectives = (case.objective, Sharpe(case.L))
         values = [case.environment.true_values(o, findings.seed, findings.runs) for o in objectives]
         best, sharpe = (gaps_of(of_arms) == 0 for of_arms in values)
@@ -320,10 +288,9 @@ def _same_arm(result: PanelResult, findings: TheoryFindings) -> None:
         if isinstance(case.environment, Bandit):
             how = f"RSSR prefers arm {best[0].argmax() + 1}, SR arm {sharpe[0].argmax() + 1}"
         differs += [f"{case.label}: {how}"] if apart.any() else []
-    word: Judgement = "fails" if differs else "holds"
+    word: Word = "fails" if differs else "holds"
     why = f"This is arithmetic, not chance: squaring the mean gives it more weight. {'; '.join(differs)}."
-    says = "The arm with the best RSSR is the arm with the best SR"
-    findings.verdicts.append(verdict_on("arm:RSSR", result, says, why, (), word))
+    return verdict_on("arm:RSSR", result, (), why, word=word)
 
 
 #: The measurement of a statement: its kind, case, promised rate, measured rate, and the arms it is about.
@@ -355,7 +322,7 @@ def _coverage(result: PanelResult, findings: TheoryFindings) -> None:
         small = [evidence.verdict for evidence, unit in pairs if unit]
         why = f"{claim.why} With rewards in [0, 1] it failed in {small.count('fails')} of {len(small)} comparisons."
         every = [evidence for evidence, _ in pairs]
-        findings.verdicts.append(verdict_on(claim.statement, result, claim.says, why, every, id=claim.id))
+        findings.verdicts.append(verdict_on(claim.statement, result, every, why, claim.says, id=claim.id))
 
 
 def _short(arm: Arm) -> str:
@@ -368,8 +335,7 @@ def _inequalities(bandit: Bandit, case: Case, seed: int) -> Iterator[Measured]:
     settings: Any = {"samples": SAMPLES, "level": PROMISED_RATE, "seed": seed, "confidence": CONFIDENCE}
     for one in theory.coverage(bandit, case.horizon, case.names["L"], **settings):
         arm = bandit.arms[one.arm]
-        kind = f"{one.statistic}, {one.bound.form}"
-        yield kind, f"{_short(arm)}, {case.label}", one.bound.value, one.rate, [arm]
+        yield f"{one.statistic}, {one.bound.form}", f"{_short(arm)}, {case.label}", one.bound.value, one.rate, [arm]
 
 
 def _orders(bandit: Bandit, n: int, seed: int) -> Iterator[Measured]:

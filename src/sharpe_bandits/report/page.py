@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -56,12 +56,11 @@ class Section:
 
 def report(study: Study, folder: Path) -> Path:
     """Write the study's data, figures and page; return the path of the page."""
-    figure, summary = study.figure(), study.summary()
-    summary.text = f"Ranked by {study.metric}, with 95% intervals; differences from the best are paired."
+    figure = study.figure()
     panel = Panel("study", "", figure.title, "", "", study.metric, (), 0)
     sections = [Section(panel, [study], study.rows(), pictures(figure))]
     facts = {"runs": study.runs, "seed": study.settings["seed"]}
-    return write(sections, page(", ".join(study), figure.title, sections, summary=summary, **facts), folder)
+    return write(sections, page(", ".join(study), figure.title, sections, summary=study.summary(), **facts), folder)
 
 
 def write(sections: Sequence[Section], html: str, folder: Path) -> Path:
@@ -82,7 +81,7 @@ def page(
     introduction: str,
     sections: Sequence[Section],
     verdicts: Sequence[Verdict] = (),
-    tables: Sequence[Table] = (),
+    tables: Mapping[str, Table] | None = None,
     summary: Table | None = None,
     **facts: Any,
 ) -> str:
@@ -97,8 +96,10 @@ def page(
         "readings": {other.reading: other.condition for verdict in verdicts for other in verdict.readings},
         "groups": [(id, list(of_panel)) for id, of_panel in groupby(sections, lambda section: section.panel.id)],
         "judged": lambda panel: [v for v in verdicts if (v.panel, v.profile) == (panel.id, panel.profile)],
-        "tables": [(table, [[_cell(value) for value in row] for row in table.rows]) for table in tables],
-        "anchor": lambda v: f"{v.panel}-{v.profile}" if v.panel else v.id,
+        "tables": {
+            name: replace(table, rows=[[_cell(value) for value in row] for row in table.rows])
+            for name, table in (tables or {}).items()
+        },
         "facts": {**facts, **{f"version of {name}": word for name, word in versions().items()}},
     }
     shown = {"title": title, "introduction": introduction, "verdicts": verdicts, "summary": summary}

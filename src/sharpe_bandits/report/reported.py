@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from html import escape
 from importlib import import_module
 from pathlib import Path
@@ -70,21 +69,18 @@ class Reported(ABC):
         """
         from ..charts.render_matplotlib import pictures
 
-        name, folder = self.page_name, Path(folder)
-        figures = {key: pictures(figure) for key, figure in self._module.figures(self).items()}
+        name, folder, module = self.page_name, Path(folder), self._module
+        figures = {key: pictures(figure) for key, figure in module.figures(self).items()}
+        content = module.content(self) if hasattr(module, "content") else {}
         files = {
             f"{name}.csv": self.table.to_csv(),
             f"{name}.json": to_json(self.to_dict(), allow_nan=False),
             **{f"{key}.{kind}": picture for key, kinds in figures.items() for kind, picture in kinds.items()},
-            **getattr(self._module, "files", lambda result: {})(self),
-            f"{name}.html": self._page(figures).encode(),
+            **(module.files(self) if hasattr(module, "files") else {}),
+            f"{name}.html": document(f"{name}.html", pictures=figures, **{name: self}, **content).encode(),
         }
         write_all(folder, files)  # nothing is written if one of them cannot be made
         return folder / f"{name}.html"
-
-    def _page(self, pictures: Mapping[str, Mapping[str, bytes]]) -> str:
-        more: dict[str, Any] = getattr(self._module, "content", lambda result: {})(self)
-        return document(f"{self.page_name}.html", pictures=pictures, **{self.page_name: self}, **more)
 
     @property
     def _module(self) -> Any:

@@ -133,10 +133,7 @@ class PolicyResult:
             return np.asarray(judge.value(self), float)
         if judge not in self.true_values:
             if self.bandit is None:
-                raise InvalidInputError(
-                    f"of the arms of this study mean and variance were saved, and the values under the policies' own "
-                    f"objectives; {judge!r} needs more: simulate again"
-                )
+                raise InvalidInputError(f"{judge!r} needs more of the arms than what was saved; simulate again")
             self.true_values[judge] = self.bandit.true_values(judge, self.seed, self.runs)
         return self.true_values[judge]
 
@@ -201,10 +198,7 @@ class PolicyResult:
         """Regret of every run at the horizon: the whole distribution."""
         if self.switches:
             if self.batch > 1:
-                raise InvalidInputError(
-                    f"arms change, and the {self.runs} runs were recorded in batches of {self.batch}; "
-                    "simulate at most 256 runs to have them one by one"
-                )
+                raise InvalidInputError("arms change; simulate at most 256 runs to have their regrets one by one")
             return self.regret_per_batch(objective)[:, -1]
         return (self.final * self.gaps(objective)).sum(axis=1)
 

@@ -17,7 +17,7 @@ import numpy as np
 from .._support.files import from_json, to_json, write_atomically
 from .._support.plain_data import from_plain, plain
 from .._support.versions import versions
-from ..errors import UnreadableDataError, shown
+from ..errors import UnreadableDataError
 from .policy_result import PolicyResult, StoppingResult
 
 FORMAT = 1
@@ -64,8 +64,8 @@ def load(folder: Path) -> tuple[dict[str, PolicyResult], dict[str, Any], dict[st
         manifest = from_json(str(archive["manifest"]), f"the manifest of {path}", constants=True)
         if manifest["format"] != FORMAT:
             raise UnreadableDataError(
-                f"{path} has format {shown(manifest['format'])}, this version reads format {FORMAT}; use the version "
-                f"of the library named in its manifest ({shown(manifest['versions'])})"
+                f"{path} has format {manifest['format']}, this version reads format {FORMAT}; use the version of the "
+                f"library that saved it ({manifest['versions']['sharpe-bandits']})"
             )
         arrays = dict(archive)
     values = {from_plain("objective", own): arrays[f"values_{k}"] for k, own in enumerate(manifest["valued"])}

@@ -20,7 +20,7 @@ from ..errors import InvalidInputError, shown, unknown
 from ..objectives import Objective, check_objective
 from . import metrics, saved
 from .metrics import Curve, Estimate
-from .policy_result import CONFIDENCE, Metric, PolicyResult
+from .policy_result import CONFIDENCE, Metric, PolicyResult, StoppingResult
 
 #: Numbers of an estimate, and columns of the tidy table.
 ENDS = ("mean", "se", "low", "high")
@@ -207,6 +207,14 @@ class Study(Mapping[str, PolicyResult]):
         """Probability of error of every policy."""
         return self._all("error", PolicyResult.error, objective, confidence)
 
+    def simple_regret(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
+        """Expected gap of the arm recommended at the end, of every policy."""
+        return self._all("simple regret", PolicyResult.simple_regret, objective, confidence)
+
+    def achieved(self, objective: Objective | None = None, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
+        """Expected objective of every policy's own sequence of rewards."""
+        return self._all("achieved objective", PolicyResult.achieved, objective, confidence)
+
     def locked_in(
         self, objective: Objective | None = None, confidence: float = CONFIDENCE, share: float = 0.1
     ) -> ByPolicy[Estimate]:
@@ -214,6 +222,22 @@ class Study(Mapping[str, PolicyResult]):
         policy.
         """
         return self._all("runs locked in", PolicyResult.locked_in, objective, confidence, share)
+
+    def stopping_time(self, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
+        """Mean number of rounds of every policy of :func:`identify`. Unfinished runs count with the maximum budget."""
+        return ByPolicy("stopping time", {n: r.stopping_time(confidence) for n, r in self._stopping().items()}, self)
+
+    def unfinished(self, confidence: float = CONFIDENCE) -> ByPolicy[Estimate]:
+        """Proportion of runs that reached the maximum budget without stopping, of every policy of :func:`identify`."""
+        return ByPolicy("unfinished runs", {n: r.unfinished(confidence) for n, r in self._stopping().items()}, self)
+
+    def _stopping(self) -> dict[str, StoppingResult]:
+        stopping = {name: result for name, result in self.items() if isinstance(result, StoppingResult)}
+        if len(stopping) < len(self):
+            raise InvalidInputError(
+                f"{', '.join(self.names)} do not stop by themselves; sb.identify() plays policies that do"
+            )
+        return stopping
 
     # --- comparisons --------------------------------------------------------------------------------------------------
 
@@ -329,7 +353,10 @@ class Study(Mapping[str, PolicyResult]):
         """
         from ..report.page import report
 
-        return report(self.judged_by(objective), _folder(folder))
+        path = _folder(folder)
+        if path.suffix.lower() in (".html", ".htm"):
+            raise InvalidInputError(f"a report is a folder, got {str(folder)!r}; leave {path.suffix} out")
+        return report(self.judged_by(objective), path)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the study to a folder: ``study.npz``, NumPy arrays with a manifest of settings, seed and versions."""
