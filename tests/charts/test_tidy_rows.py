@@ -145,12 +145,6 @@ def test_every_case_has_charts_of_its_own():
     assert titles[:4] == ["K = 5, L = 1", "K = 5, L = 2", "K = 10, L = 1", "K = 10, L = 2"]
 
 
-def test_time_has_a_logarithmic_scale_on_request():
-    (study, _) = regret_panel().studies
-    assert {ax.get_xscale() for ax in study.plot().axes} == {"linear"}
-    assert {(ax.get_xscale(), ax.get_xlim()) for ax in study.plot(logx=True).axes} == {("log", (10, 1000))}
-
-
 def test_a_figure_saved_as_notebooks_do_keeps_its_legend_and_caption():
     """Notebooks crop figures to what takes part in their layout."""
     figure = drawn(regret_panel(variables=[{"L": L} for L in (1, 2, 3)]))

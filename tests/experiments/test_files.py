@@ -75,6 +75,8 @@ def test_settings_and_their_defaults(write):
     job = read(write(INLINE))
     assert (job.title, job.runs, job.seed, job.panels[0].metric) == ("mine", 10_000, 1, "regret")
     assert read(write('metric = "error"\n' + INLINE)).panels[0].metric == "error"
+    job = read(write('runs = "3 * 7"\ncheckpoints = "10 // 2"\n' + INLINE))  # expressions, as all numbers
+    assert (job.runs, job.panels[0].checkpoints) == (21, 5)
 
 
 def test_the_description_is_all_that_results_depend_on_but_runs_and_seed(write):

@@ -34,7 +34,7 @@ _SWITCH = "#b8bec8"
 _LABELS = {"regret": "regret R(t)", "error": "probability of error", "stopping time": "stopping time (rounds)"}
 
 
-def curves(rows: Rows, studies: Sequence[Study], caption: str, logx: bool = False) -> Figure:
+def curves(rows: Rows, studies: Sequence[Study], caption: str) -> Figure:
     """Regret and sub-optimal plays over time; every case has charts of its own, since regrets at different L are in
     different units. With two arms, sub-optimal plays are regret divided by the gap, and not drawn.
     """
@@ -55,9 +55,7 @@ def curves(rows: Rows, studies: Sequence[Study], caption: str, logx: bool = Fals
                 series.append(Series(name=name, at=[row["t"] for row in curve], **_numbers(curve), **look))
         if metric == "regret":
             series += _bounds(of_case, policies, max((max(s.high) for s in series), default=0.0))
-        first = (10 if study.horizon >= 100 else 1) if logx else 0
-        rounds = "rounds t" if metric == metrics[-1] else ""
-        x = Axis(label=rounds, scale="log" if logx else "linear", limits=(first, study.horizon))
+        x = Axis(label="rounds t" if metric == metrics[-1] else "", limits=(0, study.horizon))
         switches = [Rule(axis="x", at=at, colour=_SWITCH, width=0.8) for at in study.switches]
         y = _from_zero(_LABELS.get(metric, metric), series)
         named = study.L is not None and study.label and "L" not in study.variables

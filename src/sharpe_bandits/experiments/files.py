@@ -12,10 +12,10 @@ from .._support.names import check_name, printable, shorten
 from .._support.validation import one_of, whole
 from ..errors import InvalidInputError
 from .description import DescriptionError, at, cases
+from .expressions import evaluate
 from .panel import CHECKPOINTS, Job, Panel
 
-#: The usual number of runs.
-RUNS = 10_000
+_DEFAULTS = {"runs": 10_000, "seed": 1, "checkpoints": CHECKPOINTS, "metric": "regret"}
 
 
 def read(path: str | os.PathLike[str], runs: int | None = None, seed: int | None = None) -> Job:
@@ -43,20 +43,18 @@ def name_of(file: Path) -> str:
 
 def _experiment(content: dict[str, Any], name: str, runs: int | None, seed: int | None) -> Job:
     of_file = tuple(cases(content))
-    settings = {"runs": RUNS, "seed": 1, "metric": "regret", "title": name, "checkpoints": CHECKPOINTS, **content}
-    with at("runs"):
-        runs = whole("runs", settings["runs"] if runs is None else runs, 2, 10**12)
-    with at("seed"):
-        seed = whole("seed", settings["seed"] if seed is None else seed, 0, 2**64 - 1)
+    options = {key: value for key, value in (("runs", runs), ("seed", seed)) if value is not None}
+    settings = {**_DEFAULTS, "title": name, **content, **options}
+    for key, low, high in (("runs", 2, 10**12), ("seed", 0, 2**64 - 1), ("checkpoints", 1, 10_000)):
+        with at(key):
+            settings[key] = whole(key, evaluate(settings[key], {}), low, high)
     with at("metric"):
         metric = one_of("metric", settings["metric"], ("regret", "error"))
     with at("title"):
         title = check_name("title", settings["title"])
-    with at("checkpoints"):
-        checkpoints = whole("checkpoints", settings["checkpoints"], 1, 10_000)
     compared = ", ".join(dict.fromkeys(policy.name for case in of_file for policy in case.policies))
     id = re.sub(r"[^\w.-]+", "-", name)  # used in the names of files and anchors
-    panel = Panel(id, "", title, compared, "", metric, of_file, checkpoints)
-    introduction = f"{compared}: {runs:,} runs, {len(of_file)} case(s)."
+    panel = Panel(id, "", title, compared, "", metric, of_file, settings["checkpoints"])
+    introduction = f"{compared}: {settings['runs']:,} runs, {len(of_file)} case(s)."
     description = {key: value for key, value in content.items() if key not in ("runs", "seed")}
-    return Job(title, introduction, [panel], runs, seed, description)
+    return Job(title, introduction, [panel], settings["runs"], settings["seed"], description)

@@ -326,26 +326,18 @@ class Study(Mapping[str, PolicyResult]):
         """The tidy table: one row per policy, metric and time, with mean, standard error and 95% interval."""
         return Table.of(self.rows(objective, metric))
 
-    def figure(self, objective: Objective | None = None, logx: bool = False) -> Figure:
+    def figure(self, objective: Objective | None = None) -> Figure:
         """The description of its figure: regret over time, or errors or stopping times of all policies."""
         study = self.judged_by(objective)
         rounds = f"{'at most ' if self.metric == 'stopping time' else ''}{self.horizon:,} rounds"
         caption = f"{self.K} arms, {rounds}, {self.runs:,} runs, {study.objective!r}; 95% intervals"
         if self.metric == "regret":
-            return curves(study.rows(), [study], caption, logx)
+            return curves(study.rows(), [study], caption)
         return points(study.rows(), [study], self.metric, caption)
 
-    def plot(self, objective: Objective | None = None, logx: bool = False) -> Any:
-        """The figure of the study, drawn by matplotlib (the extra ``report``).
-
-        Parameters
-        ----------
-        objective : Objective | None, optional
-            what the policies are judged by; by default the objective that they share
-        logx : bool, optional
-            whether time has a logarithmic scale
-        """
-        return render_matplotlib(self.figure(objective, logx))
+    def plot(self, objective: Objective | None = None) -> Any:
+        """The figure of the study, drawn by matplotlib (the extra ``report``)."""
+        return render_matplotlib(self.figure(objective))
 
     def report(self, folder: str | os.PathLike[str], objective: Objective | None = None) -> Path:
         """Write a folder with a page of charts, numbers and settings that works offline, figures, and data; returns the
