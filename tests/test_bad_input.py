@@ -62,6 +62,7 @@ def test_numbers_of_other_kinds_are_numbers():
         (lambda: sb.policies.ModifiedMVTS(L=1, form="fixed"), ("one of 'printed', 'repaired', 'authors'", "'fixed'")),
         (lambda: sb.policies.ModifiedGRAUCB(L=1, form="repaired"), ("form must be one of 'printed', 'authors'", "'repaired'")),
         (lambda: sb.policies.GRAUCB(alpha=1.0), ("alpha", "strictly between 0 and 1", "1.0")),
+        (lambda: sb.policies.NPTS(L=1, anchor=math.nan), ("anchor must be a finite number", "nan")),
         (lambda: sb.policies.MVTS(rho=-1), ("rho", "at least 0", "-1")),
         (lambda: sb.policies.EpsilonGreedy(epsilon=1.1), ("epsilon must lie between 0 and 1", "1.1")),
         (lambda: sb.policies.EpsilonGreedy("RSSR"), ("objective such as RSSR(L=0.5)", "'RSSR'")),

@@ -57,8 +57,3 @@ def test_an_anchor_keeps_an_arm_with_poor_first_rewards_in_the_game():
     }
     assert set(pulls[None]) == {2}
     assert min(pulls[1.0]) > 100
-
-
-def test_an_anchor_must_be_a_number():
-    with pytest.raises(sb.errors.InvalidInputError, match="anchor"):
-        sb.policies.NPTS(L=1.0, anchor=float("nan"))

@@ -7,29 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
-from hypothesis import strategies as st
 
 import sharpe_bandits as sb
 from tests.fixed_confidence import identify
-
-
-@given(
-    rewards=st.integers(0, 2**32 - 1),
-    exponent=st.integers(-40, 40),
-    risk_free=st.floats(-1, 1),
-    L=st.floats(1e-3, 10),
-)
-def test_scale_does_not_matter(rewards, exponent, risk_free, L):
-    """Rewards and rate times c, L times c squared: the same choices (c a power of 2, so that nothing is rounded)."""
-    tape = np.random.default_rng(rewards).gamma([[2.0], [1.5], [1.0]], size=(3, 400)) + 0.125
-    c = 2.0**exponent
-    plain = sb.trace(sb.policies.LUCB(L=L, delta=0.3, risk_free=risk_free, pilot_pulls=8), sb.Tape(tape), horizon=300)
-    scaled = sb.trace(
-        sb.policies.LUCB(L=L * c * c, delta=0.3, risk_free=risk_free * c, pilot_pulls=8), sb.Tape(tape * c), horizon=300
-    )
-    assert scaled.choices.tolist() == plain.choices.tolist()
-    assert scaled.recommended == plain.recommended
 
 
 @pytest.mark.parametrize("c", [0.01, 100.0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, get_args
 
@@ -90,12 +90,6 @@ class Bandit(Environment):
         ]
         more = [(f"and {self.K - _SHOWN:,} more",)] if self.K > _SHOWN else []
         return html_table(("arm", "rewards", "mean", "variance"), rows[:_SHOWN] + more)
-
-    def __len__(self) -> int:
-        return self.K
-
-    def __iter__(self) -> Iterator[Arm]:
-        return iter(self.arms)
 
     @property
     def means(self) -> np.ndarray:

@@ -76,8 +76,7 @@ class Policy(Described, abstract=True):
         super().__post_init__()
         if not hasattr(self, "objective"):
             raise InvalidInputError(
-                f"{type(self).__name__} does not say what it maximises; add an objective to the class, as in "
-                "objective = sb.objectives.Mean(), or objective = None if it is unknown"
+                f"{type(self).__name__} does not say what it maximises; add an objective (None: it is unknown)"
             )
 
     def usual(self, field: dataclasses.Field[Any]) -> Any:
