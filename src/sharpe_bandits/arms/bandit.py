@@ -59,7 +59,7 @@ class Bandit(Environment):
             raise InvalidInputError(f"a bandit needs at least 2 arms, got {len(candidates)}: nothing to choose among")
         self.arms: tuple[Arm, ...] = tuple(as_arm(a) for a in candidates)
         self.K = len(self.arms)
-        self.sort = ", ".join(dict.fromkeys(type(arm).__name__ for arm in self.arms))
+        self.arm_kinds = ", ".join(dict.fromkeys(type(arm).__name__ for arm in self.arms))
         given = range(self.K) if names is None else list_of("names", names)
         self.names = tuple(check_name("the name of an arm", str(name)) for name in given)
         if len(self.names) != self.K or len(set(self.names)) != self.K:
@@ -150,7 +150,7 @@ class SwitchingBandit(Environment):
         if any(b.jointly for b in self.bandits):
             raise InvalidInputError("bandits with jointly=True cannot be switched between; leave it out")
         self.K, self.names = counts[0], self.bandits[0].names
-        self.sort = f"{self.bandits[0].sort}, switching"
+        self.arm_kinds = f"{self.bandits[0].arm_kinds}, switching"
 
     def __repr__(self) -> str:
         return f"SwitchingBandit({len(self.bandits)} bandits of {self.K} arms, after={list(self.switches)})"

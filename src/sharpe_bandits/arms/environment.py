@@ -28,8 +28,8 @@ class Environment(Kind):
 
     #: Number of arms.
     K: int
-    #: The kind of its arms, in a word or two.
-    sort: str
+    #: The kinds of its arms, in a word or two.
+    arm_kinds: str
 
     #: Whether each run has arms of its own.
     varies = False
@@ -94,7 +94,7 @@ class Environment(Kind):
         return {name: value for name, value in self.__dict__.items() if name != "_table"}  # arrays for kernels
 
     def _repr_html_(self) -> str:
-        return html_table(("bandit", "arms", "kind"), [(repr(self), self.K, self.sort)])
+        return html_table(("bandit", "arms", "kind"), [(repr(self), self.K, self.arm_kinds)])
 
 
 def as_arm(thing: Any) -> Arm:

@@ -51,7 +51,7 @@ class FactorBandit(Environment):
     ) -> None:
         rest = Bandit(arms, names)
         self.arms, self.K, self.names = rest.arms, rest.K, rest.names
-        self.sort = f"{rest.sort} and a factor"
+        self.arm_kinds = f"{rest.arm_kinds} and a factor"
         self.factor = as_arm(factor)
         self._columns = Bandit((*self.arms, self.factor))
         values = [betas] * self.K if is_number(betas) else list_of("betas", betas)

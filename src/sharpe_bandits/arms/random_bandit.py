@@ -65,7 +65,7 @@ class RandomBandit(Environment):
     """
 
     varies = True
-    sort = "drawn anew per run"
+    arm_kinds = "drawn anew per run"
 
     def __init__(self, arms: int, draw: Callable[[np.random.Generator], Any], name: str = "random") -> None:
         self.K = whole("arms", arms, 2)

@@ -37,7 +37,7 @@ class Tape(Environment):
     Tape(3 arms, 2 pulls each)
     """
 
-    sort = "recorded"
+    arm_kinds = "recorded"
 
     def __init__(self, rewards: Any, clock: Clock = "pulls", covariate: Any = None) -> None:
         self.rewards = numbers("rewards", rewards, 2).copy()

@@ -62,7 +62,7 @@ def digest(spec: Spec) -> str:
     """A digest of everything that a chunk of this spec depends on, except its range of runs."""
     left_out = {"kernel"} if spec.has_rules else {"kernel", "control", "share", "bounds", "among"}  # all kernels agree
     settings = {f.name: getattr(spec, f.name) for f in fields(spec) if f.name not in left_out}
-    policy = spec.policy.settled(spec.horizon, spec.environment.K).to_dict()
+    policy = spec.policy.with_fixed_pilot(spec.horizon, spec.environment.K).to_dict()
     policy.pop("name", None)  # names change nothing
     described = {"format": FORMAT, **settings, "policy": policy, "environment": spec.environment.to_dict()}
     return hashlib.sha256(json.dumps(described, sort_keys=True, default=str).encode()).hexdigest()[:24]

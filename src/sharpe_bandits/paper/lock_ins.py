@@ -31,7 +31,7 @@ def screen(
     """Mean regret of long games in batches of runs, and how many were locked in at the end: from ``runs`` short games
     and what became of those that looked locked in.
     """
-    fixed = policy.settled(case.horizon, case.environment.K)  # the pilot of the long game
+    fixed = policy.with_fixed_pilot(case.horizon, case.environment.K)  # the pilot of the long game
     gaps = long.gaps(case.objective)[0]
     short = simulate(fixed, case.environment, horizon=ROUNDS, runs=runs, seed=seed)[fixed.name]
     assert short.halfway is not None

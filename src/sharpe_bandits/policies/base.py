@@ -69,10 +69,8 @@ class Policy(Described, abstract=True):
         cls.__init__ = check_keywords()(cls.__init__)  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
-        unnamed = isinstance(self.name, str) and not self.name
-        self._set(
-            name=(self.title or type(self).__name__) if unnamed else check_name("the name of a policy", self.name)
-        )
+        title = self.title or type(self).__name__
+        self._set(name=title if self.name == "" else check_name("the name of a policy", self.name))
         super().__post_init__()
         if not hasattr(self, "objective"):
             raise InvalidInputError(
@@ -97,7 +95,7 @@ class Policy(Described, abstract=True):
         """Raise :class:`BudgetTooSmallError` if the horizon is too short for this number of arms."""
         raise AssertionError(f"{type(self).__name__} does not define check_horizon")
 
-    def settled(self, horizon: int, arms: int) -> Policy:
+    def with_fixed_pilot(self, horizon: int, arms: int) -> Policy:
         """The policy with parameters that depend on the game, such as the length of its pilot, as fixed numbers."""
         return self
 
@@ -244,7 +242,7 @@ class IndexPolicy(Policy, abstract=True):
             )
         return max(self.least_pilot, math.ceil(self.pilot_fraction * horizon / arms))
 
-    def settled(self, horizon: int, arms: int) -> Policy:
+    def with_fixed_pilot(self, horizon: int, arms: int) -> Policy:
         return dataclasses.replace(self, pilot_fraction=None, pilot_pulls=self.pilot(horizon, arms))
 
     def check_horizon(self, horizon: int, arms: int) -> None:

@@ -121,7 +121,7 @@ class TablePaths(Environment):
 
     varies = True
     clock = "rounds"
-    sort = "recorded"
+    arm_kinds = "recorded"
 
     def __init__(
         self, returns: Returns, seed: int, length: int, block: float | None, every: Any = 1, warm: int = 0

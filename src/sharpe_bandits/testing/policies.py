@@ -144,8 +144,8 @@ class PolicyContract:
 
     def test_the_settled_policy_makes_the_same_choices(self, policy: Policy) -> None:
         tape, rounds = self.tape(policy), self.rounds(policy)
-        settled = policy.settled(rounds, self.arms)
-        require(settled.settled(rounds, self.arms) == settled, f"settling {settled!r} again changes it")
+        settled = policy.with_fixed_pilot(rounds, self.arms)
+        require(settled.with_fixed_pilot(rounds, self.arms) == settled, f"settling {settled!r} again changes it")
         before, after = (trace(p, tape, horizon=rounds, seed=self.seed).choices for p in (policy, settled))
         require(np.array_equal(before, after), f"{settled!r} makes other choices than {policy!r}")
 

@@ -30,7 +30,7 @@ def list_panels(options: argparse.Namespace) -> None:
         (
             panel.id, panel.profile, panel.title, panel.compares, _several(c.environment.K for c in panel.cases),
             _several(f"{c.L:.3g}" for c in panel.cases if c.L is not None), _several(c.horizon for c in panel.cases),
-            _several(c.environment.sort for c in panel.cases),
+            _several(c.environment.arm_kinds for c in panel.cases),
         )
         for panel in panels()
     ]  # fmt: skip
