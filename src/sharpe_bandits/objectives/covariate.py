@@ -89,11 +89,6 @@ class Adjusted(_WithCovariate):
     def spread_if_normal(self) -> Formula:
         return spread_of_root(self.objective.root)
 
-    @property
-    def L(self) -> float:
-        """The regulariser of the objective; 1 if it has none."""
-        return float(getattr(self.objective, "L", 1.0))
-
     # In all else it is the objective that it estimates.
     unadjusted: ClassVar = property(attrgetter("objective"))
     usual_L: ClassVar = property(attrgetter("objective.usual_L"))

@@ -186,7 +186,7 @@ class OnObjective(Policy, abstract=True):
                 f"L must be a finite number above 0, got None; {kind} needs the regulariser L of RSSR, or another "
                 f"objective: {kind}(L=0.1) or {kind}(objective=sb.Sharpe(L=0.1))"
             )
-        if getattr(check_objective(objective), "L", 1.0) == 0.0:
+        if getattr(check_objective(objective).unadjusted, "L", 1.0) == 0.0:
             raise InvalidInputError(
                 f"{self.title} needs L above 0, got {objective!r}: the ratio of an arm whose rewards have not varied "
                 f"yet would be infinite; take {objective.usual_L} if in doubt"
