@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import random
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,7 @@ from enum import EnumType
 from functools import cache
 from types import UnionType
 from typing import TYPE_CHECKING, Any, TypeVar, Union, Unpack, get_args, get_origin, get_type_hints
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 from .._support.plain_data import from_plain, plain
 from .._support.validation import positive, whole
@@ -58,6 +59,8 @@ _PATHS: dict[type[requests.Request], str] = {
     requests.Suspend: "/arms/suspend",
 }
 _SENT = ("arm", "reward", "why")
+#: Scheme, host with its port, and path of a service's address.
+_ADDRESS = re.compile(r"(https?)://((?:[^/:@?#\s]+|\[[^]/@?#\s]+\])(?::\d+)?)(/[^?#\s]*)?")
 #: Prefix of the keys of decisions made without the service.
 _FALLBACK = "fallback-"
 #: Parts of a record that are not sent: the service names who acts.
@@ -97,15 +100,6 @@ def connect_async(url: str, *, token: str, timeout: float = 30.0, fallback: Any 
     """Like :func:`connect`, for asyncio: every method and property of the service and of its campaigns is a coroutine
     function, as in ``campaign = await service.campaign("desks"); decision = await campaign.ask()``. Requests run in
     threads.
-
-    Parameters
-    ----------
-    url, token : str
-        address of the service, and a token
-    timeout : float, optional
-        seconds to wait for an answer, retries included
-    fallback : Any, optional
-        the arm to play if the service does not answer in time
 
     Examples
     --------
@@ -148,19 +142,14 @@ class Service(AbstractContextManager["Service"]):
     """Campaigns behind HTTP; made by :func:`sharpe_bandits.connect`."""
 
     def __init__(self, url: str, token: str, timeout: float, fallback: Any = None) -> None:
-        parts = urlsplit(url if isinstance(url, str) else "")
-        try:
-            port = parts.port
-        except ValueError:
-            port = -1
-        if parts.scheme not in ("http", "https") or not parts.hostname or port == -1 or parts.username or parts.query:
+        address = _ADDRESS.fullmatch(url if isinstance(url, str) else "")
+        if address is None:
             raise InvalidInputError(f"the address of a service must be like http://127.0.0.1:8000, got {shown(url)}")
         if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable():
             raise InvalidInputError("token must be a token that the service printed, or that is in its token file")
-        self.url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
-        self._https, self._host, self._port = parts.scheme == "https", parts.hostname, port
-        self._prefix, self._token = parts.path.rstrip("/"), token
-        self._timeout, self.fallback = positive("timeout", timeout), fallback
+        self.url = url.rstrip("/")
+        self._scheme, self._host, self._prefix = address.groups("")
+        self._token, self._timeout, self.fallback = token, positive("timeout", timeout), fallback
         #: The latest decisions made without the service, by campaign and key.
         self.made_here: dict[tuple[str, str], Decision] = {}
         #: Idle connections; those of another process are not used after a fork.
@@ -213,7 +202,8 @@ class Service(AbstractContextManager["Service"]):
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
         if content is not None:
             headers["Content-Type"] = "application/json"
-        path = f"{self._prefix}{path}?{urlencode({name: x for name, x in query.items() if x is not None})}".rstrip("?")
+        parameters = urlencode({name: x for name, x in query.items() if x is not None})
+        path = f"{self._prefix.rstrip('/')}{path}?{parameters}".rstrip("?")
         deadline, pause = time.monotonic() + self._timeout, _PAUSE
         while True:
             failed: SharpeBanditsError
@@ -226,7 +216,7 @@ class Service(AbstractContextManager["Service"]):
                     "and call again with the same key"
                 )
             else:
-                if status < 300:
+                if status < 300 and answer is not None:
                     return answer
                 failed = error_of(answer, status)
                 if status not in _AGAIN:
@@ -242,8 +232,8 @@ class Service(AbstractContextManager["Service"]):
         try:
             connection = self._idle.pop()
         except IndexError:
-            kind = http.client.HTTPSConnection if self._https else http.client.HTTPConnection
-            connection = kind(self._host, self._port)
+            kind = http.client.HTTPSConnection if self._scheme == "https" else http.client.HTTPConnection
+            connection = kind(self._host)
         connection.timeout = seconds
         if connection.sock is not None:
             connection.sock.settimeout(seconds)
@@ -354,23 +344,17 @@ class RemoteCampaign(CampaignInterface):
                 what = "different arms" if among is None else f"arms among {shown(among)}"
                 raise StoreError(f"{error}; the fallback {fallback!r} is no choice of {what}") from None
             answers = [self._without_service(key, request.worker) for key in new]
-        except ConflictError:
-            # Their decisions may have been cancelled for fallbacks, of a process that has ended since.
-            numbers = {} if self._service.fallback is None else self.numbers_of(map(_fallback_key, new))
-            if not numbers:
-                raise
-            replaced = [key for key in new if _fallback_key(key) in numbers]
-            made |= {(self.name, key): self.decision(numbers[_fallback_key(key)]) for key in replaced}
-            return self._ask(request)
         decisions = known | dict(zip(new, answers, strict=False))
         return [decisions[key] for key in keys if key in decisions]
 
     def _without_service(self, key: str, worker: str | None) -> Decision:
         """A decision that the service does not know of; it gets another key, since the service may have used this."""
-        now, arm, made = datetime.now(UTC), self._service.fallback, self._service.made_here
-        more: Any = {"key": _fallback_key(key), "worker": worker, "by": Decider.FALLBACK}
-        pending: Any = {"expires": None, "state": DecisionState.PENDING, "reward": None, "told": None}
-        made[self.name, key] = decision = Decision(number=0, arm=arm, asked=now, probability=1.0, **pending, **more)
+        now, made, new_key = datetime.now(UTC), self._service.made_here, f"{_FALLBACK}{key}"[:200]
+        decision = Decision(
+            0, self._service.fallback, now, None, 1.0, new_key, worker, DecisionState.PENDING, None, None,
+            Decider.FALLBACK,
+        )  # fmt: skip
+        made[self.name, key] = decision
         if len(made) > MAX_BATCH:
             made.pop(next(iter(made)), None)
         return decision
@@ -383,8 +367,7 @@ class RemoteCampaign(CampaignInterface):
                 errors[place] = item
             elif isinstance(decision, Decision) and not decision.number:
                 key = str(decision.key)
-                asked = key.removeprefix(_FALLBACK)  # the service may have decided without being heard
-                missed = None if asked == key else asked
+                missed = key.removeprefix(_FALLBACK) if key.startswith(_FALLBACK) else None  # perhaps decided
                 more = {"key": key, "worker": decision.worker, "instead_of": missed}
                 self.record(decision.arm, item.reward, **more, **item.measures)
             else:
@@ -474,11 +457,6 @@ def _all_pages(page: Callable[[Any, int], tuple[list[T], Any]], start: Any, size
         more, start = page(start, size if count is None else min(size, count - len(items)))
         items += more
     return items
-
-
-def _fallback_key(key: str) -> str:
-    """The key of the decision that replaces the one with this key."""
-    return f"{_FALLBACK}{key}"[:200]
 
 
 def _path(name: str) -> str:
