@@ -87,5 +87,5 @@ def test_commands_and_probes_exist():
 def test_the_example_of_a_token_file_is_read(tmp_path):
     path = tmp_path / "tokens.toml"
     path.touch(0o600)
-    path.write_text((DEPLOY / "tokens.example.toml").read_text().replace("replace-me", "our-secret"))
+    path.write_text((DEPLOY / "tokens.example.toml").read_text().replace("replace-me", "x" * 32))
     assert [token.name for token in read_tokens(path)] == ["operator", "workers", "prometheus"]

@@ -298,7 +298,7 @@ def test_tokens_come_from_a_file_that_others_cannot_read(tmp_path):
     assert "d" * 40 not in repr(read_tokens(path))
     for content, words in {
         "": "no token",
-        (Path(__file__).parents[2] / "deploy" / "tokens.example.toml").read_text(): "example",
+        (Path(__file__).parents[2] / "deploy" / "tokens.example.toml").read_text(): "at least 32",
         "[desk]\ntoken = 'short'\naccess = 'read'": "at least 32",
         f"[desk]\ntoken = '{'d' * 40}'\naccess = 'all'": "access",
         "x": "TOML",

@@ -24,7 +24,7 @@ from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal, get_args
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
@@ -110,11 +110,6 @@ def scope_of(method: str, path: str) -> Scope:
     return "tell" if path.endswith(("/rewards", "/cancel", "/records")) else "admin"
 
 
-def fresh_token() -> str:
-    """A random token."""
-    return secrets.token_urlsafe(32)
-
-
 def read_tokens(path: Path) -> list[Token]:
     """The tokens in a TOML file: ``[name]`` with ``token``, ``access``, and perhaps ``campaigns`` and ``expires``."""
     try:
@@ -133,30 +128,26 @@ def read_tokens(path: Path) -> list[Token]:
 
 def _token(path: Path, name: str, entry: Any) -> Token:
     check_name("the name of a token", name)
-    settings = entry if isinstance(entry, dict) else {}
-    token, access = settings.get("token"), settings.get("access")
-    scopes = access if isinstance(access, list) else [access]
-    has_settings = {"token", "access"} <= set(settings) <= {"token", "access", "campaigns", "expires"}
-    if not has_settings or not scopes or not set(map(str, scopes)) <= {*SCOPES, WRITE} or not isinstance(token, str):
+    settings = {"campaigns": ["*"], "expires": date.max, **(entry if isinstance(entry, dict) else {})}
+    match settings:
+        case {"token": str(token), "access": access, "campaigns": list(patterns), "expires": date() as end, **rest}:
+            scopes = set(map(str, access if isinstance(access, list) else [access]))
+            valid = scopes and scopes <= {*SCOPES, WRITE} and all(isinstance(x, str) for x in patterns) and not rest
+        case _:
+            valid = False
+    if not valid:
         raise InvalidInputError(
             f'[{name}] in {path} needs token = "..." and access = "read", "write" or a list of {", ".join(SCOPES)}; it '
-            'may have campaigns = ["eu-*"] and expires = 2030-01-31; nothing else'
+            'may have a list campaigns = ["eu-*"] and a date expires = 2030-01-31; nothing else'
         )
-    remedy = 'make one with: python -c "import secrets; print(secrets.token_urlsafe(32))"'
     if len(token) < _SHORTEST or not token.isascii():
         raise InvalidInputError(
-            f"the token [{name}] in {path} must have at least {_SHORTEST} ASCII characters, got {len(token)}; {remedy}"
+            f"the token [{name}] in {path} must have at least {_SHORTEST} ASCII characters, got {len(token)}; make one "
+            'with: python -c "import secrets; print(secrets.token_urlsafe(32))"'
         )
-    if token.startswith("replace-me"):
-        raise InvalidInputError(f"the token [{name}] in {path} is that of the example, which everybody knows; {remedy}")
-    patterns, end = settings.get("campaigns", ["*"]), settings.get("expires", date.max)
-    if not isinstance(patterns, list) or not all(isinstance(pattern, str) for pattern in patterns):
-        raise InvalidInputError(f'campaigns of [{name}] in {path} must be a list of names or patterns, as in ["eu-*"]')
-    if not isinstance(end, date):
-        raise InvalidInputError(f"expires of [{name}] in {path} must be a date, as in expires = 2030-01-31")
     moment = end if isinstance(end, datetime) else datetime(end.year, end.month, end.day)
     expires = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    return Token.of(name, map(str, scopes), token, campaigns=tuple(patterns), expires=expires)
+    return Token.of(name, scopes, token, campaigns=tuple(patterns), expires=expires)
 
 
 def _digest(text: str) -> bytes:
@@ -258,11 +249,8 @@ class Gate:
         self.app, self._guard, self._observer = app, guard, observer
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "lifespan":
+        if scope["type"] != "http":  # the start and the end of the server; no route takes websockets
             await self.app(scope, receive, send)
-            return
-        if scope["type"] != "http":  # there are no websockets
-            await send({"type": "websocket.close", "code": 1008})
             return
         began, status = time.perf_counter(), 500
         scope["request_id"] = request_id = self._observer.request_id(scope["headers"])
@@ -301,7 +289,7 @@ class Gate:
         host, origin = headers.get("host", ""), headers.get("origin", "")
         # Prometheus reaches each server by its address; a browser that is led here by a foreign name has no token.
         scraped = raw == b"/metrics" and "authorization" in headers and not origin
-        if not scraped and _host(host) not in self._guard.hosts:
+        if not scraped and re.sub(r":\d+$", "", host).strip("[]").lower() not in self._guard.hosts:
             detail = f"this service has no host name {shown(host)}; add it to --allowed-hosts"
             raise _DeniedError(421, "unknown-host", detail)
         if origin and origin.lower() != f"{scope['scheme']}://{host.lower()}":
@@ -350,31 +338,16 @@ def problem_response(content: dict[str, Any], headers: Mapping[str, str] | None 
     return JSONResponse(content, content["status"], {**(headers or {}), **again}, MEDIA_TYPE)
 
 
-def _host(text: str) -> str | None:
-    """The name in a Host header; None if there is none."""
-    try:
-        parts = urlsplit(f"//{text}")
-        parts.port  # noqa: B018  raises if it is not a number
-    except ValueError:
-        return None
-    return None if parts.path or parts.query or parts.fragment or parts.username is not None else parts.hostname
-
-
 async def _body(scope: Any, receive: Any) -> Any:
     """Read a body, if it is not too large or too slow; return the function from which an application reads it."""
-    headers, body = Headers(scope=scope), b""
-    if "content-length" not in headers and "transfer-encoding" not in headers:
-        return receive
-    too_large = _DeniedError(413, "too-large", f"a body must have at most {LARGEST_BODY:,} bytes; split the request")
-    length = headers.get("content-length", "0")
-    if not length.isdecimal() or len(length) > 16 or int(length) > LARGEST_BODY:
-        raise too_large
+    body = b""
     try:
         async with asyncio.timeout(SLOWEST_BODY):
             async for part in Request(scope, receive).stream():
                 body += part
                 if len(body) > LARGEST_BODY:
-                    raise too_large
+                    detail = f"a body must have at most {LARGEST_BODY:,} bytes; split the request"
+                    raise _DeniedError(413, "too-large", detail)
     except TimeoutError:
         raise _DeniedError(408, "too-slow", f"the body took more than {SLOWEST_BODY:g} seconds to arrive") from None
     except ClientDisconnect:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import argparse
 import random
+import secrets
 import tempfile
 import threading
 from pathlib import Path
 from typing import Any
 
 from ...errors import CampaignOverError, StoreError, WaitForRewardsError
-from ...live.campaigns import Store
+from ...live.campaigns import Campaign, Store
 from ...objectives import RSSR
 from ...policies import ScaleFreeUCB, SequentialHalving
-from ...service.client import connect
 from .serve import require_libraries
 
 #: Workers per campaign.
@@ -46,16 +46,15 @@ def add(demo: argparse.ArgumentParser) -> None:
     demo.set_defaults(do=_demo)
 
 
-def _work(url: str, token: str, name: str, stop: threading.Event) -> None:
+def _work(campaign: Campaign, stop: threading.Event) -> None:
     """Ask and tell until stopped; one decision in fifty is forgotten, and expires."""
-    _, arms, _ = CAMPAIGNS[name]
-    campaign = connect(url, token=token).campaign(name)
+    _, arms, _ = CAMPAIGNS[campaign.name]
     chance = random.Random()
     while not stop.wait(chance.expovariate(1 / PAUSE)):
         try:
-            decision = campaign.ask(worker=f"{name} worker")
+            decision = campaign.ask(worker=f"{campaign.name} worker")
             stop.wait(chance.expovariate(4.0))
-            if chance.random() > 0.02 or name == "fund search":
+            if chance.random() > 0.02 or campaign.name == "fund search":
                 campaign.tell(decision, chance.gauss(*arms[decision.arm]))
         except (WaitForRewardsError, StoreError):  # a busy machine
             stop.wait(1.0)
@@ -67,22 +66,23 @@ def _demo(options: argparse.Namespace) -> int:
     require_libraries("the demonstration")
     from ...service.app import create_app
     from ...service.observability import configure_log
-    from ...service.security import WRITE, Token, fresh_token
+    from ...service.security import WRITE, Token
     from ...service.server import run
 
     configure_log("error")
-    stop, token = threading.Event(), fresh_token()
+    stop = threading.Event()
     with tempfile.TemporaryDirectory(prefix="sharpe-bandits-demo-") as folder:
         store = Store(options.store or Path(folder) / "demo.db")
-        for name, (policy, arms, settings) in CAMPAIGNS.items():
+        campaigns = [
             store.campaign(name, policy=policy, arms=list(arms), seed=1, **settings)
-        app = create_app(store, [Token.of("worker", WRITE, token)], visitor=Token.of("visitor", WRITE, fresh_token()))
+            for name, (policy, arms, settings) in CAMPAIGNS.items()
+        ]
+        app = create_app(store, [], visitor=Token.of("visitor", WRITE, secrets.token_urlsafe()))
 
         def started(url: str) -> None:
             print(f"Open {url} (Ctrl-C ends the demonstration)", flush=True)
-            for name in CAMPAIGNS:
-                for _ in range(WORKERS):
-                    threading.Thread(target=_work, args=(url, token, name, stop), daemon=True).start()
+            for campaign in campaigns * WORKERS:
+                threading.Thread(target=_work, args=(campaign, stop), daemon=True).start()
 
         try:
             return run(app, "127.0.0.1", options.port, started)

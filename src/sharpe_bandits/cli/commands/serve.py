@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ipaddress
 import os
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def _serve(options: argparse.Namespace) -> int:
     require_libraries("the service")
     from ...service.app import THIS_MACHINE, create_app
     from ...service.observability import configure_log
-    from ...service.security import READ, WRITE, Token, fresh_token, read_tokens
+    from ...service.security import READ, WRITE, Token, read_tokens
     from ...service.server import run
 
     whole("--port", options.port, 0, 65_535)
@@ -77,7 +78,7 @@ def _serve(options: argparse.Namespace) -> int:
     if options.token_file is not None:
         tokens = read_tokens(options.token_file)
     else:
-        made = {READ: fresh_token(), WRITE: fresh_token()}
+        made = {access: secrets.token_urlsafe(32) for access in (READ, WRITE)}
         tokens = [Token.of(access, access, token) for access, token in made.items()]
         lines = [f"token to read and write: {made[WRITE]}", f"token to read only:      {made[READ]}"]
     configure_log(options.log_level)
