@@ -14,7 +14,7 @@ from ..live.agents import Agent
 from ..live.campaigns import Campaign
 from ..live.campaigns.activity import ARMS, Activity
 from ..live.campaigns.status import CONFIDENCE, Status, remembers_everything
-from ..objectives import Mean, Objective, Sharpe, Statistics, Variance
+from ..objectives import Mean, Objective, Sharpe, Statistics
 from ..results.metrics import Estimate, in_digits, normal_half_width
 from .forecast import duration, gain, per_day, rewards_to_decide, statistics_of
 
@@ -24,8 +24,8 @@ DRAWN = 8
 STEADY = 10
 #: What the list of campaigns shows of a view, as it is.
 _SUMMARY = ("name", "policy", "best", "verdict", "decisions_per_day", "decisions", "pending", "expired")
-#: Number of pending decisions listed, and of draws for the probability of being best.
-_LISTED, _DRAWS = 20, 4000
+#: Number of pending decisions listed.
+_LISTED = 20
 
 
 class View:
@@ -129,35 +129,15 @@ def _verdict(view: dict[str, Any], pace: Estimate | None) -> dict[str, str]:
 def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) -> list[dict[str, Any]]:
     """Estimates with 95% intervals: simultaneous confidence sequences for all arms, or fixed-time intervals."""
     scale, sharpe = math.sqrt(periods or 1.0), Sharpe(0.0, float(getattr(agent.objective, "risk_free", 0.0)))
-    statistics, goal, estimator = statistics_of(agent), agent.objective or sharpe, agent.policy.objective or sharpe
+    statistics = statistics_of(agent)
     with np.errstate(all="ignore"):
-        measures = sharpe.value(statistics), goal.value(statistics), estimator.standard_error(statistics)
-        ratio, value, error = (np.where(statistics.variance > 0, x, np.nan) for x in measures)
-        # The standard error of a standard deviation, by the delta method; 0 if few rewards do not show how much their
-        # squares vary.
-        spread = Variance().standard_error(statistics) / (2 * np.sqrt(statistics.variance))
+        ratio = np.where(statistics.variance > 0, sharpe.value(statistics), np.nan)
     low, high, heavy = _ends(statistics, sharpe, len(status.arms) if watchable else None)
-    columns = {
-        "sharpe": scale * ratio,
-        "standard_deviation_error": np.where(spread > 0, spread, np.nan),
-        "heavy_tailed": heavy,
-        "best_probability": _best_probabilities(value, error, np.array([not arm.retired for arm in status.arms])),
-    }
-    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     ends = [pair if np.isfinite(pair).all() else None for pair in (scale * np.array([low, high]).T).tolist()]
     return [
-        {**vars(arm), **dict(zip(columns, row, strict=True)), "sharpe_interval": pair}
-        for arm, row, pair in zip(status.arms, rows, ends, strict=True)
+        {**vars(arm), "sharpe": value, "sharpe_interval": pair, "heavy_tailed": tails}
+        for arm, value, pair, tails in zip(status.arms, (scale * ratio).tolist(), ends, heavy.tolist(), strict=True)
     ]
-
-
-def _best_probabilities(value: np.ndarray, error: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """How often each active arm has the largest value, each drawn from the normal distribution of its estimate."""
-    chances, n = np.full(len(active), np.nan), int(active.sum())
-    if n <= 1000 and np.isfinite(error[active]).all():
-        draws = np.random.default_rng(0).normal(value[active], error[active], (_DRAWS, n))
-        chances[active] = np.bincount(draws.argmax(axis=1), minlength=n) / _DRAWS
-    return chances
 
 
 def _series(activity: Activity, status: Status, goal: Objective | None, watchable: bool) -> dict[str, Any]:

@@ -63,7 +63,6 @@
     const unit = 10 ** (Math.floor(Math.log10(daily.se || 1)) - 1), shown = (x) => Number((Math.round(x / unit) * unit).toPrecision(12)).toLocaleString("en", { maximumFractionDigits: 6 });
     return `${shown(daily.mean)} ± ${shown(daily.se)}`;
   }
-  const percent = (share) => (share === null ? "–" : share >= 0.9995 ? "> 99.9%" : share < 0.0005 ? "< 0.1%" : `${(100 * share).toFixed(1)}%`);
 
   /* New rows in the previous sort order; the focus stays on the same element if it still exists. */
   function renew(table, rows) {
@@ -231,16 +230,15 @@
       const matching = view.arms.map((arm, k) => ({ ...arm, missing: view.missing[k] })).filter((arm) => String(arm.arm).toLowerCase().includes(text)).sort((a, b) => a.retired - b.retired || value(b) - value(a));
       last = view;
       for (const arm of matching.slice(0, shown)) {
-        const row = document.createElement("tr"), error = arm.standard_deviation_error;
+        const row = document.createElement("tr");
         cell(row, `${arm.arm}${arm.retired ? " (retired)" : view.rules.suspended.includes(arm.arm) ? " (suspended)" : ""}`, "", true);
         cell(row, arm.pulls.toLocaleString("en"), "n");
         cell(row, arm.pending.toLocaleString("en"), "n");
         cell(row, arm.missing === null ? "–" : arm.missing.toLocaleString("en"), "n");
         withInterval(row, arm.mean, arm.mean_interval);
-        withInterval(row, arm.standard_deviation, error === null ? null : [arm.standard_deviation - error, arm.standard_deviation + error]);
+        cell(row, number(arm.standard_deviation), "n").dataset.value = arm.standard_deviation ?? "";
         withInterval(row, arm.sharpe, arm.sharpe_interval);
         withInterval(row, arm.value, arm.value_interval);
-        cell(row, percent(arm.best_probability), "n").dataset.value = arm.best_probability ?? "";
         if (mayWrite && (arm.retired || view.done)) cell(row, "");
         else if (mayWrite) {
           const off = view.rules.suspended.includes(arm.arm), words = off ? "Resume" : "Suspend";
@@ -292,7 +290,7 @@
     }
 
     function verdict(view) {
-      const { verdict: words, number: figure, next, state } = view.verdict, arm = view.arms.find((a) => a.arm === view.best);
+      const { verdict: words, number: figure, next, state } = view.verdict;
       $("#verdict").textContent = words;
       $("#verdict").className = `verdict ${state}`;
       $("#figure").textContent = figure;
@@ -301,7 +299,6 @@
       const because = [];
       if (view.leader_since) because.push(`Ahead of all other arms since ${new Date(view.leader_since).toLocaleString()}, with 95% confidence however often one looks.`);
       else if (view.intervals === "at all times") because.push("Arms count as separated when the leader is ahead of all others with 95% confidence however often one looks.");
-      if (arm && arm.best_probability !== null) because.push(`For a single look, by the normal approximation, it is best with probability ${percent(arm.best_probability)}; that is weaker evidence, and not to be watched until it suits.`);
       if (gain) because.push(`Compared with an even split, ${carried(gain.mean, gain.se)} ± ${carried(gain.se, gain.se)} per decision was ${sign} so far.`);
       $("#because").textContent = because.join(" ");
     }
