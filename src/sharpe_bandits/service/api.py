@@ -330,7 +330,7 @@ async def verify(
     choices: bool = Query(False, description="also check that the policy still makes every choice"),
 ) -> Response:
     """The time is proportional to the length of the log."""
-    verification = await request.app.state.aside.run(handle.reader.name, "verify", choices=choices)
+    verification = await state_of(request).aside.run(handle.reader.name, "verify", choices=choices)
     return answer({"ok": verification.ok, **vars(verification)})
 
 
@@ -365,7 +365,7 @@ async def evaluation(
     except UnreadableDataError as error:
         raise InvalidInputError(str(error)) from None
     other = _policy(description, L, risk_free)
-    estimates = await request.app.state.aside.run(handle.reader.name, "evaluate", policy=other)
+    estimates = await state_of(request).aside.run(handle.reader.name, "evaluate", policy=other)
     return answer({"sentence": f"{estimates}.", **asdict(estimates)})
 
 

@@ -17,7 +17,6 @@ from .. import __version__
 from ..errors import SharpeBanditsError
 from ..live.campaigns import Store
 from . import api, dashboard
-from .aside import Aside
 from .observability import logger
 from .problems import problem, problem_of
 from .security import COOKIE, Gate, Guard, Token, read_tokens
@@ -62,7 +61,7 @@ def create_app(
     import; without it, threads do that work. Browsers may do without signing in what the ``visitor`` may: for
     demonstrations on this machine.
     """
-    state = ServiceState(store)
+    state = ServiceState(store, target, modules)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -70,7 +69,6 @@ def create_app(
         yield
         if rereading is not None:
             rereading.cancel()
-        app.state.aside.close()
         await state.close()
 
     app = _Application(
@@ -84,7 +82,6 @@ def create_app(
     )
     app.state.service = state
     app.state.guard = guard = Guard(tokens, hosts, rate, visitor)
-    app.state.aside = Aside(store, target, modules)
     # A router inside the router would be searched more slowly.
     app.router.routes.extend([*api.named.routes, *api.router.routes])
     dashboard.add(app)

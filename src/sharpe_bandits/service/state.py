@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from typing import NamedTuple
 from ..errors import SharpeBanditsError, StoreError, UnreadableDataError
 from ..live.campaigns import Campaign, Store
 from ..live.campaigns.status import Status
+from .aside import Aside
 from .group_commit import GroupCommit
 from .observability import Observer
 from .security import Token
@@ -31,10 +33,10 @@ class CampaignHandle(NamedTuple):
 
 
 class ServiceState:
-    """An open store."""
+    """An open store; ``aside`` does its long work."""
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, store: Store, target: str | None = None, modules: Sequence[str] = ()) -> None:
+        self.store, self.aside = store, Aside(store, target, modules)
         self._handles: dict[str, CampaignHandle] = {}
         self._opening = threading.Lock()
         self._threads = ThreadPoolExecutor(1 if store.single_writer else 8, "commit")
@@ -90,6 +92,7 @@ class ServiceState:
 
     async def close(self) -> None:
         """Finish accepted requests, and close the store."""
+        self.aside.close()
         for handle in list(self._handles.values()):
             await handle.commits.finish()
         self._threads.shutdown()
