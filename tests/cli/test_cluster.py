@@ -99,7 +99,8 @@ def test_a_scheduler_that_goes_away_costs_nothing_finished(tmp_path, scheduler):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--dask", "nowhere"], "--dask takes the address of a scheduler, such as tcp://scheduler:8786"),
+        (["--dask", "nowhere"], "no Dask scheduler answers at nowhere (missing port number"),
+        (["--dask", "tcp://nowhere:9"], "no Dask scheduler answers at tcp://nowhere:9"),
         (["--dask", "tcp://127.0.0.1:9", "--workers", "2"], "--workers: not allowed with argument --dask"),
         (["--workers", "0"], "--workers"),
     ],

@@ -70,30 +70,6 @@ def test_the_package_can_be_run_as_a_module():
     assert "\x1b" not in done.stdout  # no colours where nobody sees them
 
 
-def test_panels(capsys):
-    assert main(["panels"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    head = next(line for line in lines if "profile" in line)
-    at = {name: head.index(name) for name in ("panel", "profile", "title", "compares", " K ", " L ", "horizon", "arms")}
-    cells = {}
-    for line in lines:
-        words = line.split()
-        if len(words) > 2 and words[1] in ("paper", "authors"):
-            cells[f"{words[0]}-{words[1]}"] = {
-                "K": line[at[" K "] : at[" L "]].strip(),
-                "L": line[at[" L "] : at["horizon"]].strip(),
-                "horizon": line[at["horizon"] : at["arms"]].strip(),
-                "arms": line[at["arms"] :].strip(),
-            }
-    assert set(cells) == {p.key for p in panels()}
-    assert cells["R3-paper"] == {"K": "5, 10", "L": "0.75, 7.5", "horizon": "10000", "arms": "Uniform"}
-    assert cells["R1-authors"] == {"K": "2", "L": "1, 15, 0.5, 20", "horizon": "10000", "arms": "Uniform"}
-    assert cells["R6-paper"]["arms"] == "TruncatedNormal"
-    assert cells["V5-paper"] == {"K": "16, 32, 64", "L": "", "horizon": "5000", "arms": "drawn anew per run"}
-    assert cells["B5-authors"]["K"] == "32"
-    assert cells["B5-authors"]["horizon"] == "20000, 30000, 40000"
-
-
 @pytest.mark.parametrize(
     ("what", "base"),
     [("policies", sb.policies.Policy), ("arms", sb.arms.Arm), ("objectives", sb.objectives.Objective)],
@@ -296,7 +272,7 @@ def test_messages_are_spelled_as_the_command_line_does():
     assert {text: command.spelled(text) for text in said} == said
 
 
-@pytest.mark.parametrize("name", ["panels", "policies", "arms", "objectives", "cache"])
+@pytest.mark.parametrize("name", ["policies", "arms", "objectives", "cache"])
 def test_json(capsys, name):
     assert main([name, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)
@@ -449,11 +425,11 @@ def work(options):
     while True:
         time.sleep(0.1)  # Python 3.14 enters a call without looking whether an interrupt came just before it
 
-listing.list_panels = work
+listing.show = work
 cli.program()
 """
     process = subprocess.Popen(
-        [sys.executable, "-c", code, "panels"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-c", code, "arms"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
     assert process.stdout.readline() == "ready\n"

@@ -9,6 +9,7 @@ import math
 import os
 import platform
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -66,13 +67,15 @@ def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def to_json(thing: Any, allow_nan: bool = True) -> bytes:
-    """Plain data, including numpy numbers and arrays, as human-readable JSON."""
+    """Plain data, including times and numpy numbers and arrays, as human-readable JSON."""
     return (json.dumps(thing, indent=1, ensure_ascii=False, default=_plain, allow_nan=allow_nan) + "\n").encode()
 
 
 def _plain(thing: Any) -> Any:
     if hasattr(thing, "tolist"):
         return thing.tolist()
+    if isinstance(thing, datetime):
+        return thing.isoformat()
     raise InvalidInputError(f"{thing!r} cannot be written as JSON; use numbers, text, lists and tables of these")
 
 

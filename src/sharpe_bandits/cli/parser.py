@@ -15,9 +15,7 @@ from .._support.files import to_json
 from ..errors import InvalidInputError, meant, shown
 
 #: An option as Python writes it: missing='drop', columns=['A', 'B'], scale=0.01, columns=
-_KEYWORD = re.compile(
-    r"(?<![\w(:,])([A-Za-z_]+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?|True)?(?!\w)"
-)
+_KEYWORD = re.compile(r"(?<![\w(:,])([A-Za-z_]+)=('[^']*'|\[[^\]]*\]|\([^)]*\)|-?\d[\d.]*(?:e-?\d+)?\b|True)?(?!\w)")
 #: The name of an option as Python writes it: periods_per_year, or the first word of "seed must be ..."
 _NAME = re.compile(r"(?<!-)\b([a-z]+(?:_[a-z]+)+|^\w+(?= must be ))\b(?!=)()")
 
@@ -89,18 +87,13 @@ class Parser(argparse.ArgumentParser):
         return _NAME.sub(self._option, _KEYWORD.sub(self._option, text))
 
     def _option(self, keyword: re.Match[str]) -> str:
-        own = [a for a in self._actions if a.dest == keyword[1] and a.option_strings]
+        value = ast.literal_eval(keyword[2]) if keyword[2] else None
+        own = [a for a in self._actions if a.dest == keyword[1] and a.option_strings and a.const in (value, None)]
         if not own:
             return keyword[0]
-        value = ast.literal_eval(keyword[2]) if keyword[2] else None
-        constant = next((a for a in own if a.const is not None and a.const == value), None)
-        if constant is not None:
-            return constant.option_strings[-1]
-        option = next((a for a in own if a.const is None), own[0]).option_strings[-1]
-        if value is None:
-            return option
-        words = [str(word).replace("\t", "tab") for word in (value if isinstance(value, (list, tuple)) else [value])]
-        return f"{option} {shlex.join(words)}"
+        option = max(own, key=lambda action: action.const is not None)  # --percent rather than --scale 0.01
+        words = value if isinstance(value, (list, tuple)) else [] if value in (None, option.const) else [value]
+        return " ".join([option.option_strings[-1], *(shlex.quote(str(word).replace("\t", "tab")) for word in words)])
 
 
 def add_options(

@@ -6,7 +6,6 @@ import argparse
 import csv
 import importlib
 import io
-import json
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..._support import console
-from ..._support.files import write_atomically
+from ..._support.files import to_json, write_atomically
 from ...errors import InvalidInputError, UnreadableDataError, shown
 from ...live.campaigns import Campaign, Store, Verification
 from ...live.campaigns.archive import archive
@@ -24,7 +23,7 @@ from ...live.campaigns.log import to_csv
 from ...live.campaigns.records import CIRCUMSTANCES, MEASURES
 from ...live.campaigns.settings import optional_settings, policy_from_text
 from ...live.campaigns.signed import check_export
-from ..parser import Pairs, arguments
+from ..parser import Pairs, arguments, output
 
 #: Environment variable that names the store, and the default store; --store overrides both.
 STORE_VARIABLE, DEFAULT_STORE = "SHARPE_BANDITS_STORE", "campaigns.db"
@@ -184,20 +183,11 @@ def import_modules(modules: list[str]) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    """Carry out an action and print its result, as JSON if requested, otherwise as text or what rich can print."""
+    """Carry out an action and print its result."""
     import_modules(options.module)
     data, text, *problems = options.act(options.opens(options), options)
-    if options.json:
-        print(_json(data))
-    elif isinstance(text, str):
-        print(text)
-    else:
-        console.show(text)
+    output(options, data, text)
     return 1 if any(problems) else 0
-
-
-def _json(data: Any) -> str:
-    return json.dumps(data, default=datetime.isoformat, ensure_ascii=False)
 
 
 def _create(target: str, options: argparse.Namespace) -> Result:
@@ -366,7 +356,7 @@ def _export(campaign: Campaign, options: argparse.Namespace) -> Result:
         pyarrow.parquet.write_table(table, sink := io.BytesIO())
         content = sink.getvalue()
     else:
-        content = _json({"name": campaign.name, **campaign.settings, "decisions": table.to_pylist()}).encode()
+        content = to_json({"name": campaign.name, **campaign.settings, "decisions": table.to_pylist()})
     write_atomically(out, content)
     return {"decisions": table.num_rows, "file": str(out)}, f"{table.num_rows:,} decisions: {out}"
 

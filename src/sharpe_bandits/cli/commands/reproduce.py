@@ -1,4 +1,4 @@
-"""``sharpe-bandits reproduce`` and ``run``: the paper's experiments, or your own from a TOML file, and a report."""
+"""``sharpe-bandits reproduce``, ``run`` and ``verdicts``: the paper's experiments, or your own, and what they found."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from typing import Any
 
 from ..._support import console
 from ..._support.validation import whole
-from ...errors import SharpeBanditsError
+from ...errors import SharpeBanditsError, unknown
 from ...experiments import reproduction
 from ...experiments.files import name_of, read
 from ...experiments.panel import Job
 from ...experiments.reproduction import Reproduction
-from ...experiments.verdicts import conclusion
+from ...experiments.verdicts import CONFIDENCE, Verdict, conclusion, load, statements
 from ...paper.panels import panels, sources
 from ..parser import output
 from . import cluster
 
 QUICK_RUNS, FULL_RUNS = 200, 10_000
+_COLOURS = {"holds": "green", "fails": "red"}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -105,3 +106,47 @@ def _tables(done: Reproduction) -> Iterator[Any]:
                 cells = (row["case"], row["policy"], f"{row['mean']:.4g}", f"{row['se']:.2g}", interval)
                 table.add_row(*map(console.escape, cells))
         yield table
+
+
+def add_verdicts(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path, help="folder of sharpe-bandits reproduce, such as out/paper")
+    parser.add_argument("claims", nargs="*", metavar="claim", help="such as R3 or R3.1: with its numbers and readings")
+    parser.set_defaults(do=_show_verdicts)
+
+
+def _show_verdicts(options: argparse.Namespace) -> None:
+    verdicts = load(options.folder)
+    if options.claims:
+        selection = [verdict for verdict in verdicts if {verdict.id, verdict.panel} & set(options.claims)]
+        if not selection:
+            panels = {claim.partition(".")[0] for claim in options.claims}
+            ids = [verdict.id for verdict in verdicts if verdict.panel in panels] or [v.panel for v in verdicts]
+            raise unknown("claim", " or ".join(options.claims), dict.fromkeys(ids))
+        lines = [line for verdict in selection for line in _claim(verdict)]
+        note = f"differences are left minus right, with {CONFIDENCE:.0%} intervals"
+        output(options, [verdict.to_dict() for verdict in selection], *lines, note)
+        return
+    tables, by_source = [], statements(verdicts)
+    for source, stated in by_source.items():
+        table = console.table("verdict", "statement", "where", title=f"{source[0].upper()}{source[1:]}")
+        for statement in stated:
+            word, text = statement.verdict, console.escape(statement.text)
+            star = " *" if statement.dependent else ""
+            table.add_row(f"[{_COLOURS.get(word, 'yellow')}]{word}[/]{star}", text, console.escape(statement.where))
+        tables.append(table)
+    notes = conclusion(verdicts)[:1]
+    if dependent := next((verdict.id for verdict in verdicts if verdict.dependence), None):
+        command = f"sharpe-bandits verdicts {options.folder} {dependent}"
+        notes = [f"* depends on how the text is read; {command} shows how", *notes]
+    output(options, [one.to_dict() for stated in by_source.values() for one in stated], *tables, *notes)
+
+
+def _claim(verdict: Verdict) -> list[str]:
+    """A claim with its comparisons, and its verdict under each reading."""
+    lines = [f"{verdict.id} ({verdict.profile}) {verdict.verdict}: {verdict.says}"]
+    for evidence in verdict.evidence:
+        interval = f"{evidence.difference.mean:.4g} [{evidence.difference.low:.4g}, {evidence.difference.high:.4g}]"
+        lines.append(f"    {evidence.left:.4g} and {evidence.right:.4g}, difference {interval}: {evidence.check}")
+    lines += [f"    {verdict.why}"] if verdict.why and verdict.verdict != "holds" else []
+    lines += [f"    {other.verdict} with {other.reading}: {other.condition}" for other in verdict.readings]
+    return lines
