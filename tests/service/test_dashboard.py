@@ -52,7 +52,7 @@ def test_a_person_s_path(page, store):
     page.fill("#token", WRITER)
     page.click("main button[type=submit]")
     page.wait_for_url("**/campaign/desks")
-    until(page, "document.querySelector('#live').textContent === 'live'")
+    until(page, "document.querySelector('#live')?.textContent === 'live'")
     page.wait_for_selector("#waiting tbody tr")
     assert "forgotten" in page.inner_text("#waiting")
 
@@ -182,7 +182,7 @@ def test_a_thousand_arms_are_paged_and_filtered(page, store):
     store.campaign("wide", policy=sb.policies.UCB1(), arms=[f"arm {k:04}" for k in range(1000)])
     page.set_viewport_size({"width": 1280, "height": 900})
     sign_in(page, WRITER, "/campaign/wide")
-    until(page, "document.querySelector('#live').textContent === 'live'")
+    until(page, "document.querySelector('#live')?.textContent === 'live'")
     until(page, "document.querySelectorAll('#arms tbody tr').length === 25")
     assert page.evaluate("document.documentElement.scrollHeight") < 6000
     page.fill("#arm-filter", "0077")

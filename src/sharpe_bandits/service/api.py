@@ -370,9 +370,9 @@ async def evaluation(
 
 
 @named.get("/view", include_in_schema=False)
-def view(handle: Handle, periods_per_year: float | None = Query(None, gt=0, le=1e6)) -> Response:
+def view(handle: Handle) -> Response:
     """Data of the dashboard, aggregated: its size does not grow with the campaign."""
-    return answer(handle.view.to_dict(periods_per_year))
+    return answer(handle.view.to_dict())
 
 
 @router.get("/overview", include_in_schema=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from dataclasses import asdict
 from typing import Any
@@ -37,13 +36,13 @@ class View:
         self._activity: Activity | None = None
         self._kept: tuple[Any, dict[str, Any]] = (None, {})
 
-    def to_dict(self, periods_per_year: float | None = None) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it, as plain data."""
         status = self.campaign.status()
-        key = (status.events, status.expired, periods_per_year)
+        key = (status.events, status.expired)
         with self._lock:
             if self._kept[0] != key:
-                self._kept = key, self._made(status, periods_per_year)
+                self._kept = key, self._made(status)
             content = self._kept[1]
             assert self._activity is not None
             now = status.time.timestamp()
@@ -62,7 +61,7 @@ class View:
         spark = [sum(column) for column in zip(*view["series"]["asked"], strict=True)]
         return {**{key: view[key] for key in _SUMMARY}, "spark": spark}
 
-    def _made(self, status: Status, periods: float | None) -> dict[str, Any]:
+    def _made(self, status: Status) -> dict[str, Any]:
         self._activity = activity = self.campaign.activity(self._activity)
         agent = self.campaign.agent()
         goal = agent.objective
@@ -73,10 +72,9 @@ class View:
             **status.to_dict(),
             "rules_in_words": status.rules_in_words(),
             "objective_name": _name(goal),
-            "arms": _arms(status, agent, periods, watchable),
+            "arms": _arms(status, agent, watchable),
             # Leaders are compared by the root of RSSR, the only objective that is a square.
             "lead_name": "Sharpe ratio" if goal is None or goal.from_root(2.0) != 2.0 else type(goal).__name__,
-            "periods_per_year": periods,
             "rewards_to_decide": rewards_to_decide(agent) if watchable and not status.done else None,
             "gain": (earned := gain(agent)) and asdict(earned),
             "can_evaluate": self.campaign.settings["explore"] > 0,
@@ -126,17 +124,16 @@ def _verdict(view: dict[str, Any], pace: Estimate | None) -> dict[str, str]:
     return {"verdict": verdict, "number": number, "next": step, "state": "act" if act else "early"}
 
 
-def _arms(status: Status, agent: Agent, periods: float | None, watchable: bool) -> list[dict[str, Any]]:
+def _arms(status: Status, agent: Agent, watchable: bool) -> list[dict[str, Any]]:
     """Estimates with 95% intervals: simultaneous confidence sequences for all arms, or fixed-time intervals."""
-    scale, sharpe = math.sqrt(periods or 1.0), Sharpe(0.0, float(getattr(agent.objective, "risk_free", 0.0)))
-    statistics = statistics_of(agent)
+    statistics, sharpe = statistics_of(agent), Sharpe(0.0, float(getattr(agent.objective, "risk_free", 0.0)))
     with np.errstate(all="ignore"):
         ratio = np.where(statistics.variance > 0, sharpe.value(statistics), np.nan)
     low, high, heavy = _ends(statistics, sharpe, len(status.arms) if watchable else None)
-    ends = [pair if np.isfinite(pair).all() else None for pair in (scale * np.array([low, high]).T).tolist()]
+    ends = [pair if np.isfinite(pair).all() else None for pair in np.array([low, high]).T.tolist()]
     return [
         {**vars(arm), "sharpe": value, "sharpe_interval": pair, "heavy_tailed": tails}
-        for arm, value, pair, tails in zip(status.arms, (scale * ratio).tolist(), ends, heavy.tolist(), strict=True)
+        for arm, value, pair, tails in zip(status.arms, ratio.tolist(), ends, heavy.tolist(), strict=True)
     ]
 
 

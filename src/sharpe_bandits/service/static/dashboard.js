@@ -182,8 +182,6 @@
 
   function campaign() {
     const name = $("#campaign").dataset.name, base = `/api/campaigns/${encodeURIComponent(name)}`;
-    let periods = new URLSearchParams(location.search).get("periods_per_year") || "";
-    $("#ppy").value = periods;
     const figure = (id) => document.querySelector(`figure[data-chart="${id}"]`);
 
     function rules(view) {
@@ -266,8 +264,7 @@
 
     /* By what arms are compared. Below 0 a Sharpe ratio rewards risk: costs are compared by the objective. */
     function compared(view) {
-      const unit = view.periods_per_year ? `annualised with ${number(view.periods_per_year)} rewards per year` : "per reward";
-      return view.direction === "min" && view.objective ? ["value", `${view.objective_name} of the cost`, -1] : ["sharpe", `Sharpe ratio, ${unit}`, 1];
+      return view.direction === "min" && view.objective ? ["value", `${view.objective_name} of the cost`, -1] : ["sharpe", "Sharpe ratio per reward", 1];
     }
 
     function charts(view) {
@@ -347,7 +344,7 @@
     }
 
     async function draw() {
-      const view = await api(`${base}/view${periods ? `?periods_per_year=${encodeURIComponent(periods)}` : ""}`);
+      const view = await api(`${base}/view`);
       for (const fact of document.querySelectorAll("[data-fact]")) {
         const key = fact.dataset.fact;
         if (key === "pace") fact.textContent = pace(view.rewards_per_day);
@@ -366,12 +363,6 @@
     }
 
     const refresh = follow(`/api/campaigns?search=${encodeURIComponent(name)}`, draw);
-    $("#periods").addEventListener("submit", (event) => {
-      event.preventDefault();
-      periods = $("#ppy").value;
-      history.replaceState(null, "", periods ? `?periods_per_year=${encodeURIComponent(periods)}` : location.pathname);
-      refresh();
-    });
     $("#arm-filter").addEventListener("input", () => { shown = PAGE; if (last) arms(last); });
     $("#arm-more").addEventListener("click", () => { shown += 4 * PAGE; arms(last); });
     $("#search").addEventListener("submit", (event) => { event.preventDefault(); search = $("#query").value; entries(false).catch(complain); });
