@@ -28,15 +28,8 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
         self._action_max_length = 16  # of the longest command, with its indentation
 
     def add_usage(self, usage: str | None, actions: Iterable[argparse.Action], groups: Any, prefix: Any = None) -> None:
-        words, optional = ["%(prog)s"], False
-        for action in actions:
-            if action.option_strings and not action.required:
-                optional = True
-                continue
-            value = str(action.metavar or (action.dest.upper() if action.option_strings else action.dest))
-            value = f"[{value} ...]" if action.nargs == "*" else f"{value} ..." if action.nargs == "A..." else value
-            words.append(" ".join([*action.option_strings[-1:], value]))
-        super().add_usage(usage or " ".join([*words, "[options]" * optional]), [], [], prefix)
+        required = [action for action in actions if action.required or not action.option_strings]
+        super().add_usage(usage, required, [], prefix)
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         text = action.help or ""

@@ -8,8 +8,9 @@ import os
 import sys
 from collections.abc import Container, Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from .. import __version__
 from .._support import console
 from ..errors import SharpeBanditsError
 from .parser import Parser
@@ -80,31 +81,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         if error.filename is None and not full:  # not about a folder that the user names
             raise
-        remedy = "free some space" if full else "choose a writable --out"
-        again = f"run the same command again{'; it resumes' if full and options.resumes else ''}"
-        print(
-            f"sharpe-bandits: {error.strerror}: {error.filename or 'output folder'}; {remedy} and {again}",
-            file=sys.stderr,
-        )
+        where, remedy = error.filename or "output folder", "free some space" if full else "choose a writable --out"
+        print(f"sharpe-bandits: {error.strerror}: {where}; {remedy} and run the same command again", file=sys.stderr)
         return 3
     finally:
         console.spelling = before
 
 
-class _Version(argparse.Action):
-    """Shows the version, which is looked up only on request because that is slow."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *given: Any) -> None:
-        from .. import __version__
-
-        print(f"sharpe-bandits {__version__}")
-        parser.exit()
-
-
 def parser_of(in_full: Container[str]) -> Parser:
     """The parser of the command line, with the options of the commands ``in_full``; only their files are imported."""
     parser = Parser(prog="sharpe-bandits", description="Bandits that choose under risk, and numbers about returns.")
-    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    parser.add_argument(
+        "--version", action="version", version=f"%(prog)s {__version__}", help="show the version and exit"
+    )
     commands = parser.add_subparsers(required=True, metavar="command", title="commands")
     for name, (file, what, example) in COMMANDS.items():
         command: Parser = commands.add_parser(

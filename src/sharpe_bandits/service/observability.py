@@ -59,7 +59,7 @@ class Observer:
         seconds = Histogram("request_seconds", "Duration of requests", ["route"], buckets=_SECONDS, **prefix)
         self._requests, self._seconds = cache(requests.labels), cache(seconds.labels)
         refused = "Requests that were refused before they reached a route"
-        self._refused = Counter("refused", refused, ["reason"], **prefix)
+        self.refused = Counter("refused", refused, ["reason"], **prefix)
         sizes = [2**k for k in range(9)]
         self.group_size = Histogram("group_size", "Requests in one commit", buckets=sizes, **prefix)
         self.commit_seconds = Histogram("commit_seconds", "Duration of commits", buckets=_SECONDS, **prefix)
@@ -68,10 +68,6 @@ class Observer:
         """The id in X-Request-ID, or a new one."""
         sent = dict(headers).get(b"x-request-id", b"")
         return sent.decode("ascii") if _REQUEST_ID.fullmatch(sent) else f"{random.getrandbits(64):016x}"
-
-    def refused(self, reason: str) -> None:
-        """Count a request that the gate refused."""
-        self._refused.labels(reason).inc()
 
     def request(self, scope: Any, status: int, seconds: float) -> None:
         """Count a request, and log it: as a warning if the service failed."""

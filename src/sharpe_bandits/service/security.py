@@ -327,7 +327,7 @@ class Gate:
         page = scope["method"] == "GET" and "text/html" in Headers(scope=scope).get("accept", "")
         if denied.status == 401 and page:
             return RedirectResponse(f"/sign-in?next={quote(scope['raw_path'].decode('ascii'))}", 303)
-        self._observer.refused(denied.kind)
+        self._observer.refused.labels(denied.kind).inc()
         headers = {401: {"WWW-Authenticate": "Bearer"}, 408: {"Connection": "close"}, 413: {"Connection": "close"}}
         return problem_response(problem(denied.status, denied.kind, denied.detail), headers.get(denied.status))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from ...errors import SharpeBanditsError
 from ...simulation.cache import MAX_BYTES, cache_folder, cache_size, clear
 from ..parser import output
 
@@ -18,12 +17,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def show(options: argparse.Namespace) -> None:
     """Print what the cache holds, or clear it."""
-    try:
-        folder = cache_folder() / "kernels"
-    except RuntimeError:
-        raise SharpeBanditsError(
-            "there is no home folder, and so no cache; set SHARPE_BANDITS_CACHE to a writable folder"
-        ) from None
+    folder = cache_folder() / "kernels"
     size = clear() if options.clear else cache_size(folder)
     text = f"{size.files} compiled kernels, {size.bytes / 2**20:.1f} MiB"
     limits = f"trimmed to {MAX_BYTES // 2**20} MiB"

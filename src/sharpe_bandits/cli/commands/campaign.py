@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import csv
 import importlib
-import io
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..._support import console
-from ..._support.files import to_json, write_atomically
+from ..._support.files import write_atomically
 from ...errors import InvalidInputError, UnreadableDataError, shown
 from ...live.campaigns import Campaign, Store, Verification
 from ...live.campaigns.archive import archive
@@ -111,7 +110,7 @@ def add(campaign: argparse.ArgumentParser) -> None:
     verify = add_action(actions, "verify", "replay the log and compare it with the state and all decisions", _verify)
     verify.add_argument("--choices", action="store_true", help="also recompute every choice of the policy")
     export = add_action(actions, "export", "write all decisions to a file", _export)
-    export.add_argument("--out", type=Path, required=True, help=".csv, .parquet or .json")
+    export.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
     export.add_argument("--signed", type=Path, metavar="KEY", help="write the whole log as .json, signed with an "
                         "Ed25519 private key in a PEM file, so that others can check it without the store")  # fmt: skip
     check = actions.add_parser("check-export", help="check a signed export, without a store")
@@ -326,38 +325,27 @@ def _status(campaign: Campaign, options: argparse.Namespace) -> Result:
 
 def _history(campaign: Campaign, options: argparse.Namespace) -> Result:
     rows = campaign.history(last=options.last).to_pylist()
-    heads = ["decision", "arm", "asked", "state", "reward", "probability", "key"]
-    cells = [
-        [
-            str(row["number"]), str(row["arm"]), f"{row['asked']:%Y-%m-%d %H:%M:%S}", row["state"],
-            "" if row["reward"] is None else f"{row['reward']:g}",
-            "" if row["probability"] is None else f"{row['probability']:.3g}", row["key"] or "",
-        ]
-        for row in rows
-    ]  # fmt: skip
-    return rows, console.Numbers(heads, cells)
+    columns: dict[str, Callable[[dict[str, Any]], str]] = {
+        "decision": lambda row: str(row["number"]),
+        "arm": lambda row: str(row["arm"]),
+        "asked": lambda row: f"{row['asked']:%Y-%m-%d %H:%M:%S}",
+        "state": lambda row: row["state"],
+        "reward": lambda row: "" if row["reward"] is None else f"{row['reward']:g}",
+        "probability": lambda row: "" if row["probability"] is None else f"{row['probability']:.3g}",
+        "key": lambda row: row["key"] or "",
+    }
+    return rows, console.Numbers(*console.cells(columns, rows))
 
 
 def _export(campaign: Campaign, options: argparse.Namespace) -> Result:
-    import pyarrow.parquet
-
     out: Path = options.out
-    if out.suffix not in (".csv", ".parquet", ".json"):
-        raise InvalidInputError(f"--out must end in .csv, .parquet or .json, got {out.name!r}")
+    if out.suffix != (suffix := ".csv" if options.signed is None else ".json"):
+        raise InvalidInputError(f"--out must end in {suffix}, got {out.name!r}")
     if options.signed is not None:
-        if out.suffix != ".json":
-            raise InvalidInputError(f"a signed export is a .json file, got {out.name!r}")
         write_atomically(out, campaign.signed_export(_read(options.signed)))
         return {"file": str(out)}, f"the log of {campaign.name}, signed: {out}"
     table = campaign.history()
-    if out.suffix == ".csv":
-        content = to_csv(table)
-    elif out.suffix == ".parquet":
-        pyarrow.parquet.write_table(table, sink := io.BytesIO())
-        content = sink.getvalue()
-    else:
-        content = to_json({"name": campaign.name, **campaign.settings, "decisions": table.to_pylist()})
-    write_atomically(out, content)
+    write_atomically(out, to_csv(table))
     return {"decisions": table.num_rows, "file": str(out)}, f"{table.num_rows:,} decisions: {out}"
 
 

@@ -14,7 +14,7 @@ from ...returns.table import Returns, read_returns
 from ..parser import add_options, arguments, output
 
 _DATA = {
-    "--kind": "what the numbers are",
+    "--kind KIND": "what the numbers are: %(choices)s",
     "--periods-per-year N": "rows per year: 252 for trading days, 12 for months",
 }
 _CONTENT = {
