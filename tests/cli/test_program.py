@@ -147,21 +147,26 @@ def test_how_many_runs(asked, arguments, runs):
 
 
 def test_what_is_chosen(asked):
-    arguments = [
-        "R3",
-        "b1",
-        "--profile",
-        "authors",
-        "--runs",
-        "2000",
-        "--seed",
-        "7",
-        "--out",
-        "here/",
-        "--workers",
-        "2",
-    ]
-    assert main(["reproduce", *arguments]) == 0
+    assert (
+        main(
+            [
+                "reproduce",
+                "R3",
+                "b1",
+                "--profile",
+                "authors",
+                "--runs",
+                "2000",
+                "--seed",
+                "7",
+                "--out",
+                "here/",
+                "--workers",
+                "2",
+            ]
+        )
+        == 0
+    )
     assert [p.key for p in asked.job.panels] == ["R3-authors", "B1-authors"]
     assert (asked.job.runs, asked.job.seed, asked.workers, str(asked.out)) == (2000, 7, 2, "here")
 
@@ -286,15 +291,18 @@ def data(folder):
         return list(csv.DictReader(file))
 
 
-def test_an_experiment_of_ones_own(here, capsys):
-    out, _ = said(capsys, "run", "mine.toml", "--workers", "1")
-    folder = here / "out" / "mine"
+@pytest.mark.parametrize(
+    ("options", "runs", "seed"), [("", 12, 3), ("--runs 6 --seed 9 --out there", 6, 9)], ids=["file", "options"]
+)
+def test_an_experiment_of_ones_own(here, capsys, options, runs, seed):
+    out, _ = said(capsys, "run", "mine.toml", "--workers", "1", *options.split())
+    folder = here / ("there" if options else "out/mine")
     assert {p.name for p in folder.iterdir()} >= {"report.html", "manifest.json", "data", "figures"}
     assert {p.name for p in (folder / "figures").iterdir()} == {"mine.svg", "mine.png"}
     assert "Coins [fair and not]" in out
     assert "U-UCB [bold]" in out
     bandit = sb.Bandit([sb.Bernoulli(0.3), sb.Bernoulli(0.8)])
-    study = sb.simulate(sb.UCBRSSR(0.5), bandit, horizon=80, runs=12, seed=3)
+    study = sb.simulate(sb.UCBRSSR(0.5), bandit, horizon=80, runs=runs, seed=seed)
     regret = study["UCB-RSSR"].regret().final
     assert f"p = 0.3 UCB-RSSR {regret.mean:.4g} {regret.se:.2g} [{regret.low:.4g}, {regret.high:.4g}]" in out
     (row,) = (
@@ -306,20 +314,7 @@ def test_an_experiment_of_ones_own(here, capsys):
     assert row["profile"] == ""
     text = (folder / "report.html").read_text("utf-8")
     assert "<h1>Coins [fair and not]</h1>" in text
-    assert "12 runs, 2 case(s)" in text
-
-
-def test_runs_seed_and_folder_can_be_given(here, capsys):
-    said(capsys, "run", "mine.toml", "--runs", "6", "--seed", "9", "--out", "there", "--workers", "1")
-    assert {r["runs"] for r in data(here / "there")} == {"6"}
-    bandit = sb.Bandit([sb.Bernoulli(0.3), sb.Bernoulli(0.8)])
-    study = sb.simulate(sb.UCBRSSR(0.5), bandit, horizon=80, runs=6, seed=9)
-    found = [
-        float(r["mean"])
-        for r in data(here / "there")
-        if (r["case"], r["policy"], r["metric"]) == ("p = 0.3", "UCB-RSSR", "regret")
-    ]
-    assert found[-1] == pytest.approx(study["UCB-RSSR"].regret().final.mean, rel=1e-12)
+    assert f"{runs} runs, 2 case(s)" in text
 
 
 def test_a_file_that_was_changed_is_refused_in_the_folder_of_the_old_one(here, capsys):
@@ -342,11 +337,7 @@ def test_names_of_files_that_are_no_names_of_anchors(here, capsys):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        (
-            'kind = "UUCB"',
-            'kind = "UUBC"',
-            "mine.toml, policies[1].kind: no policy is called 'UUBC'",
-        ),
+        ('kind = "UUCB"', 'kind = "UUBC"', "mine.toml, policies[1].kind: no policy is called 'UUBC'"),
         ("runs = 12", "runs = 1", "mine.toml, runs: runs must be"),
         ("horizon = 80", "horizon = 3", "mine.toml, policies[0]: UCB-RSSR needs a horizon of at least 4"),
         ("seed = 3", "seed = ", "mine.toml is not TOML"),

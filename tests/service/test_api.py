@@ -1,8 +1,12 @@
 """The API does what a campaign does, and says what the library says."""
 
+import io
+
+import pyarrow.csv
 import pytest
 
 import sharpe_bandits as sb
+from sharpe_bandits.service import api
 from tests.hostile import NAMES, REFUSED
 from tests.service.desks import DESKS, ask
 
@@ -144,9 +148,7 @@ def test_segments_through_the_service_are_those_of_the_library(http, tmp_path, s
     orders = "/api/campaigns/orders"
     best = {"large": "momentum", "small": "value"}
     with sb.Store(tmp_path / "directly.db", synchronous="NORMAL") as store:
-        campaign = store.campaign(
-            "orders", policy=sb.ScaleFreeUCB(L=1e-2), arms=ARMS, segments=segments, seed=3
-        )  # fmt: skip
+        campaign = store.campaign("orders", policy=sb.ScaleFreeUCB(L=1e-2), arms=ARMS, segments=segments, seed=3)
         for k in range(60):
             segment = ("large", "small")[k % 2]
             (decision,) = http.post(f"{orders}/decisions", json={"segment": segment}).json()["decisions"]
@@ -183,3 +185,61 @@ def test_the_log_names_whoever_acts(http, store):
         ("rewarded", "works", None),
     ]
     assert store.campaign("desks").verify(choices=True).ok
+
+
+def test_history_in_pages_and_csv_is_the_same(http, store, monkeypatch):
+    monkeypatch.setattr(api, "_PAGE", 10)
+    ask(http, count=25)
+    http.post(f"{DESKS}/rewards", json={"rewards": [{"decision": 3, "reward": 0.5}]})
+    rows, first = [], 1
+    while first is not None:
+        page = http.get(f"{DESKS}/decisions?first={first}&count=10").json()
+        rows, first = rows + page["decisions"], page["next"]
+    assert [row["number"] for row in rows] == list(range(1, 26))
+    expected = store.campaign("desks").history()
+    csv = pyarrow.csv.read_csv(io.BytesIO(http.get(f"{DESKS}/decisions.csv").content))
+    assert csv["arm"].to_pylist() == expected["arm"].to_pylist() == [row["arm"] for row in rows]
+    assert csv["reward"].to_pylist() == expected["reward"].to_pylist()
+
+
+def test_problems_have_the_library_s_own_words(http, store):
+    ask(http, count=2)
+
+    def tell(decision, reward):
+        return http.post(f"{DESKS}/rewards", json={"rewards": [{"decision": decision, "reward": reward}]})
+
+    tell(1, 0.5)
+    campaign = store.campaign("desks")
+    for answer, call, status in (
+        (tell(1, 0.75), lambda: campaign.tell(1, 0.75), 409),
+        (tell(99, 0.5), lambda: campaign.tell(99, 0.5), 404),
+        (tell(2, 1e300), lambda: campaign.tell(2, 1e300), 422),
+        (http.post(f"{DESKS}/arms/retire", json={"arm": "x"}), lambda: campaign.retire_arm("x"), 404),
+        (http.post(f"{DESKS}/decisions/1/cancel"), lambda: campaign.cancel(1), 409),
+        (http.get("/api/campaigns/desk"), lambda: store.campaign("desk"), 404),
+    ):
+        with pytest.raises(sb.SharpeBanditsError) as raised:
+            call()
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert (answer.status_code, answer.json()["status"]) == (status, status)
+        assert answer.json()["detail"] == str(raised.value)
+    mixed = {"rewards": [{"decision": 1, "reward": 0.9}, {"decision": 2, "reward": 0.1}], "strict": False}
+    found = http.post(f"{DESKS}/rewards", json=mixed).json()
+    assert found["recorded"] == 1
+    assert found["refused"][0]["problem"]["status"] == 409
+    assert campaign.decision(2).reward == 0.1
+
+
+def test_waits_say_for_what_and_when_to_come_back(http, store):
+    store.campaign("halving", policy=sb.policies.SequentialHalving(sb.RSSR(L=1.0)), arms=4, horizon=64)
+    for _ in range(64):
+        answer = http.post("/api/campaigns/halving/decisions", json={})
+        if answer.status_code != 200:
+            break
+    assert answer.status_code == 425
+    assert answer.headers["retry-after"] == "1"
+    assert sum(item["rewards"] for item in answer.json()["arms"]) > 0
+    finished = store.campaign("short", policy=POLICY, arms=2, horizon=6)
+    finished.tell_many([(decision, 0.1 * decision.number) for decision in finished.ask(count=6)])
+    answer = http.post("/api/campaigns/short/decisions", json={})
+    assert (answer.status_code, answer.json()["type"][-13:]) == (409, "campaign-over")
