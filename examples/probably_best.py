@@ -1,6 +1,6 @@
 """How often "probably best" and "some arm beats the hurdle" are wrong under adaptive play, and how soon they are right.
 
-Run with: python examples/probably_best.py [runs]
+Run with: python examples/probably_best.py [runs] [rounds]
 """
 
 import sys
@@ -12,21 +12,20 @@ import sharpe_bandits as sb
 from sharpe_bandits.confidence_sequences import evidence_above, lateness, leader
 from sharpe_bandits.objectives import Statistics
 
-RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
-HORIZON = 8_192
+RUNS, HORIZON = (int(sys.argv[k]) if len(sys.argv) > k else default for k, default in ((1, 1_000), (2, 8_192)))
 OBJECTIVE = sb.RSSR(0.1, signed=True)
 CHECKS = np.unique(np.round(np.geomspace(64, HORIZON, 40) / 32).astype(int) * 32)
 #: Bandits in which the first arm is the best, and bandits without a best arm, where every claim is false.
 CLEAR = {
-    "normal 0.8, 0.3": [sb.Normal(0.8, variance=1), sb.Normal(0.3, variance=1)],
-    "normal 0.5, 0.2, 0.2": [sb.Normal(mean, variance=1) for mean in (0.5, 0.2, 0.2)],
-    "exponential, means 0.7, 0.2": [scipy.stats.expon(-0.3), scipy.stats.expon(-0.8)],
+    "normal 0.8, 0.3": sb.Bandit([sb.Normal(0.8, variance=1), sb.Normal(0.3, variance=1)]),
+    "normal 0.5, 0.2, 0.2": sb.Bandit([sb.Normal(mean, variance=1) for mean in (0.5, 0.2, 0.2)]),
+    "exponential, means 0.7, 0.2": sb.Bandit([scipy.stats.expon(-0.3), scipy.stats.expon(-0.8)]),
 }
 ALIKE = {
-    "two normal arms alike": [sb.Normal(0.3, variance=1)] * 2,
-    "five normal arms alike": [sb.Normal(0.3, variance=1)] * 5,
-    "two exponential arms alike": [scipy.stats.expon(-0.5)] * 2,
-    "two t5 arms alike": [scipy.stats.t(5, loc=0.3)] * 2,
+    "two normal arms alike": sb.Bandit([sb.Normal(0.3, variance=1)] * 2),
+    "five normal arms alike": sb.Bandit([sb.Normal(0.3, variance=1)] * 5),
+    "two exponential arms alike": sb.Bandit([scipy.stats.expon(-0.5)] * 2),
+    "two t5 arms alike": sb.Bandit([scipy.stats.t(5, loc=0.3)] * 2),
 }
 PLAY = {
     "SF-UCB": (sb.ScaleFreeUCB(L=0.1), {}),
@@ -65,29 +64,29 @@ def first_claims(bandit, policy, options):
 
 print(f"Rounds until the best arm is called probably best, {RUNS:,} runs of {HORIZON:,} rounds, alpha = 5%\n")
 print("| bandit | play | median round | wrong |\n|---|---|--:|--:|")
-for name, arms in CLEAR.items():
+for name, bandit in CLEAR.items():
     for play, (policy, options) in PLAY.items():
-        claims = first_claims(sb.Bandit(arms), policy, options)
+        claims = first_claims(bandit, policy, options)
         first = np.median([HORIZON if claim is None else claim[0] for claim in claims])
         wrong = np.mean([claim is not None and claim[1] != 0 for claim in claims])
         print(f"| {name} | {play} | {first:,.0f} | {100 * wrong:.1f}% |", flush=True)
 
 print("\nRuns with a false claim, where no arm is better than all others\n")
 print(f"| bandit | {' | '.join(PLAY)} |\n|---|" + "--:|" * len(PLAY))
-for name, arms in ALIKE.items():
-    shares = [np.mean([claim is not None for claim in first_claims(sb.Bandit(arms), *play)]) for play in PLAY.values()]
+for name, bandit in ALIKE.items():
+    shares = [np.mean([claim is not None for claim in first_claims(bandit, *play)]) for play in PLAY.values()]
     print(f"| {name} | {' | '.join(f'{100 * share:.1f}%' for share in shares)} |", flush=True)
 
 print("\nRuns in which some arm is ever said to beat the hurdle 0 (p < 5%), if none does\n")
 print(f"| arms of mean 0 | {' | '.join(PLAY)} |\n|---|" + "--:|" * len(PLAY))
-NULL = {"two normal": [sb.Normal(0, variance=1)] * 2, "five t5": [scipy.stats.t(5)] * 5}
-for name, arms in NULL.items():
+NULL = {"two normal": sb.Bandit([sb.Normal(0, variance=1)] * 2), "five t5": sb.Bandit([scipy.stats.t(5)] * 5)}
+for name, bandit in NULL.items():
     shares = []
     for policy, options in PLAY.values():
         wrong = 0
         for run in range(RUNS):
-            played = sb.trace(policy, sb.Bandit(arms), horizon=HORIZON, seed=8, run=run, **options)
-            every = checks(played.choices, played.rewards, len(arms))
+            played = sb.trace(policy, bandit, horizon=HORIZON, seed=8, run=run, **options)
+            every = checks(played.choices, played.rewards, bandit.K)
             wrong += any(evidence_above(statistics, OBJECTIVE).p_value < 0.05 for statistics in every)
         shares.append(f"{100 * wrong / RUNS:.1f}%")
     print(f"| {name} | {' | '.join(shares)} |", flush=True)

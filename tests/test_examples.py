@@ -2,7 +2,7 @@
 
 import ast
 import importlib
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
@@ -22,28 +22,33 @@ def test_examples_import_what_there_is(path):
                     importlib.import_module(f"{node.module}.{alias.name}")
 
 
-@pytest.mark.parametrize(("name", "runs"), [("late_rewards", "2"), ("campaign_checks", "4")])
-def test_quick_examples_run(name, runs):
+@pytest.fixture
+def printed(monkeypatch, capsys):
+    """What an example prints, run as a program is."""
+
+    def run(name, *arguments):
+        path = ROOT / "examples" / f"{name}.py"
+        monkeypatch.setattr(sys, "argv", [str(path), *arguments])
+        runpy.run_path(str(path), run_name="__main__")
+        return [line.strip() for line in capsys.readouterr().out.splitlines()]
+
+    return run
+
+
+@pytest.mark.parametrize("program", ["late_rewards 2", "campaign_checks 4", "probably_best 1 128"])
+def test_quick_examples_run(program, printed):
     """Those that take seconds with few runs; they print a table."""
-    script = ROOT / "examples" / f"{name}.py"
-    done = subprocess.run([sys.executable, str(script), runs], capture_output=True, text=True, check=True)
-    assert done.stdout.count("\n| ") >= 5
+    assert sum(line.startswith("| ") for line in printed(*program.split())) >= 6
 
 
-def test_the_worked_example_prints_what_the_docs_show():
+def test_the_worked_example_prints_what_the_docs_show(printed):
     pytest.importorskip("skfolio", reason="the prices are inside skfolio: pip install '.[examples]'")
-    script = ROOT / "examples" / "real_returns.py"
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
     page = (ROOT / "docs" / "evidence" / "twenty-stocks.md").read_text()
-    shown = page.split("and prints\n\n")[1]
-    assert [line.strip() for line in done.stdout.splitlines()] == [line.strip() for line in shown.splitlines()]
+    assert printed("real_returns") == [line.strip() for line in page.split("and prints\n\n")[1].splitlines()]
 
 
 @pytest.mark.parametrize("page", ["funded-strategies", "channels", "model-routing"])
-def test_a_use_case_prints_what_its_page_shows(page):
+def test_a_use_case_prints_what_its_page_shows(page, printed):
     text = (ROOT / "docs" / "do" / f"{page}.md").read_text("utf-8")
-    script = ROOT / "examples" / f"{page.replace('-', '_')}.py"
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
     lines = text.split("prints", 1)[1].split("\n## ")[0].splitlines()
-    shown = [line.strip() for line in lines if line.startswith("    ")]
-    assert [line.strip() for line in done.stdout.splitlines()] == shown
+    assert printed(page.replace("-", "_")) == [line.strip() for line in lines if line.startswith("    ")]
