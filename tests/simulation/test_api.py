@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 import sharpe_bandits as sb
 from sharpe_bandits.arms.bandit import as_environment
-from sharpe_bandits.simulation.api import checkpoint_times, tasks_of
-from sharpe_bandits.simulation.executors import Threads
+from sharpe_bandits.simulation.api import checkpoint_times
 from sharpe_bandits.simulation.spec import BATCHES, Spec, run_chunk
 from tests.chunks import BANDIT, HORIZON, POLICIES, assert_same, merge
 from tests.clocks import TABLE
@@ -166,13 +165,6 @@ def test_an_error_in_a_chunk_reaches_the_caller():
     short = sb.Tape(np.ones((2, 10)) * [[1.5], [1.25]])
     with pytest.raises(sb.errors.InvalidInputError, match="more often than the tape"):
         sb.simulate([sb.policies.RoundRobin(), sb.policies.UCB1()], short, horizon=100, runs=40, workers=2, chunk=4)
-
-
-def test_progress_adds_up_to_all_rounds():
-    spec = Spec(sb.policies.UCB1(), as_environment(BANDIT), HORIZON, 50, 3, (HORIZON,))
-    told = []
-    Threads(2).run(tasks_of(spec, 7), None, lambda task: told.append(task.rounds))
-    assert sorted(told) == [1 * HORIZON] + [7 * HORIZON] * 7
 
 
 def test_a_study_too_large_for_memory_says_what_to_do():

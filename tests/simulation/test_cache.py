@@ -112,31 +112,17 @@ def filled(tmp_path_factory):
     return files
 
 
-def flipped(content, place):
-    return content[:place] + bytes([content[place] ^ 16]) + content[place + 1 :]
-
-
-DAMAGE = {
-    "empty": lambda content: b"",
-    "cut short": lambda content: content[: len(content) // 2],
-    "cut by a byte": lambda content: content[:-1],
-    "header only": lambda content: content[:24],
-    "a bit flipped in front": lambda content: flipped(content, 3),
-    "a bit flipped in the checksum": lambda content: flipped(content, 40),
-    "a bit flipped in the code": lambda content: flipped(content, len(content) // 2),
-    "a foreign file": lambda content: b"something else",
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_file_is_a_miss(damage, tmp_path, monkeypatch):
+def test_a_damaged_file_is_a_miss(tmp_path, monkeypatch):
     monkeypatch.setenv("SHARPE_BANDITS_CACHE", str(tmp_path))
     files = KernelFiles("kernel", "digest")
     files.write("types", b"code" * 100)
     assert files.read("types") == b"code" * 100
     path = files.path("types")
-    path.write_bytes(DAMAGE[damage](path.read_bytes()))
-    assert files.read("types") is None
+    content = path.read_bytes()
+    flipped = [content[:at] + bytes([content[at] ^ 16]) + content[at + 1 :] for at in (3, 40, len(content) // 2)]
+    for damaged in (b"", content[:24], content[: len(content) // 2], content[:-1], b"something else", *flipped):
+        path.write_bytes(damaged)
+        assert files.read("types") is None
 
 
 def repacked(filled, thing):

@@ -6,7 +6,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits import theory
-from sharpe_bandits.theory.coverage import _drawn, _moments
+from sharpe_bandits.theory.coverage import _drawn
 
 
 def test_violations_are_counted_right():
@@ -81,18 +81,6 @@ def test_bad_arguments_are_named():
         theory.coverage(sb.Uniform(0, 1), 10)
     with pytest.raises(sb.errors.InvalidInputError, match="statistic"):
         theory.coverage(sb.Uniform(0, 1), 10, statistics=["mean"])
-
-
-def test_samples_are_drawn_once_for_all_inequalities_and_regularisers():
-    bandit = sb.Bandit([sb.Uniform(0, 1), sb.arms.TruncatedGamma(2, 3, 1, 10)])
-    _moments.cache_clear()
-    for L in (0.1, 1.0):
-        theory.coverage(bandit, 30, L, samples=50, seed=4)
-    theory.order_coverage(sb.Bandit(list(bandit.arms)), 30, samples=50, seed=4)
-    assert _moments.cache_info().misses == 1
-    theory.order_coverage(bandit, 30, samples=50, seed=5)
-    theory.order_coverage(bandit, 31, samples=50, seed=5)
-    assert _moments.cache_info().misses == 3
 
 
 def test_lemma_2_is_measured_on_every_two_arms():

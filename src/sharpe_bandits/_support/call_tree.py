@@ -75,9 +75,12 @@ def _is_constant(value: Any) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _chains(code: Code) -> tuple[tuple[str, ...], ...]:
-    """Global and closure variables that code reads, each with the attributes accessed on it: ``("np", "pi")``."""
+def _read(code: Code) -> tuple[tuple[tuple[str, ...], ...], frozenset[str]]:
+    """What code reads: chains, which are global and closure variables, each with the attributes accessed on it, such as
+    ``("np", "pi")``; and all other names that it mentions.
+    """
     chains: dict[tuple[str, ...], None] = {}
+    names = set()
     for part in codes(code):
         chain: tuple[str, ...] = ()
         for instruction in dis.get_instructions(part):
@@ -88,7 +91,9 @@ def _chains(code: Code) -> tuple[tuple[str, ...], ...]:
                 chains[chain] = None
             enclosed = instruction.opname == "LOAD_DEREF" and instruction.argval in code.co_freevars
             chain = (instruction.argval,) if enclosed or instruction.opname == "LOAD_GLOBAL" else ()
-    return tuple(sorted(chains))
+            if not chain and instruction.argval in part.co_names:
+                names.add(instruction.argval)
+    return tuple(sorted(chains)), frozenset(names)
 
 
 def _outside(function: Callable[..., Any]) -> Mapping[str, Any]:
@@ -108,7 +113,7 @@ def values_read(function: Callable[..., Any]) -> dict[str, Any]:
     """
     scope = _outside(function)
     values = {}
-    for chain in _chains(function.__code__):
+    for chain in _read(function.__code__)[0]:
         if chain[0] not in scope:
             continue  # a builtin, or not defined yet
         value, used = scope[chain[0]], 1
@@ -158,27 +163,12 @@ def mentions(root: Callable[..., Any]) -> frozenset[str]:
 def _mentions(root: Callable[..., Any]) -> frozenset[str]:
     names: set[str] = set()
     for f in call_tree(root):
-        names.update(_names(f.__code__))
+        chains, others = _read(f.__code__)
+        names.update(others)
         scope = _outside(f)
-        for chain in _chains(f.__code__):
+        for chain in chains:
             if not from_library(scope.get(chain[0])):
                 names.update(chain)
-    return frozenset(names)
-
-
-@lru_cache(maxsize=4096)
-def _names(code: Code) -> frozenset[str]:
-    """All names that code mentions, other than in :func:`_chains`."""
-    names = set()
-    for part in codes(code):
-        chained = False
-        for instruction in dis.get_instructions(part):
-            if chained and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-                continue
-            enclosed = instruction.opname == "LOAD_DEREF" and instruction.argval in code.co_freevars
-            chained = enclosed or instruction.opname == "LOAD_GLOBAL"
-            if not chained and instruction.argval in part.co_names:
-                names.add(instruction.argval)
     return frozenset(names)
 
 
@@ -186,7 +176,7 @@ def rebuilt(function: Callable[..., Any], convert: Callable[[Any], Any], qualnam
     """A copy of a function whose global and closure values are converted."""
     scope = _outside(function)
     chains: dict[str, list[tuple[str, ...]]] = {}
-    for name, *rest in _chains(function.__code__):
+    for name, *rest in _read(function.__code__)[0]:
         if name in scope:
             chains.setdefault(name, []).append(tuple(rest))
     new = {name: _converted(scope[name], rests, convert) for name, rests in chains.items()}

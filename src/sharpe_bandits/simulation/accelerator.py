@@ -160,7 +160,7 @@ class _Cache:
     def save_overload(self, signature: Any, result: Any) -> None:
         """Save a compiled kernel, unless it holds addresses of this process."""
         try:
-            if result.library.has_dynamic_globals or any(not part.can_cache for part in result.lifted):
+            if result.library.has_dynamic_globals:
                 return
             key, compiled = _key(signature, result.codegen), dumps(result._reduce())
             result.library._shared_module = None

@@ -14,7 +14,7 @@ from typing import Any, TextIO, get_args
 import numpy as np
 
 from .._support.display import html_table
-from .._support.validation import check_keywords, is_whole, one_of, probability, whole
+from .._support.validation import check_keywords, is_number, is_whole, one_of, probability, whole
 from ..arms.bandit import as_environment
 from ..arms.environment import Environment, as_arm
 from ..errors import InvalidInputError, RewardWarning, shown
@@ -179,9 +179,11 @@ def _rules(arms: int, control: Any, share: Any, bounds: Any, among: Any) -> dict
             raise InvalidInputError(f"among must have an arm, and the control arm if share < 1, got {shown(turns)}")
         fields["among"] = tuple(map(tuple, turns))
     if bounds:
-        ends = {whole("an arm of bounds", arm, 0, arms - 1): tuple(pair) for arm, pair in bounds.items()}
-        if not all(len(pair) == 2 and 0 <= pair[0] <= pair[1] <= 1 for pair in ends.values()):
-            raise InvalidInputError(f"bounds are (low, high) with 0 <= low <= high <= 1, got {shown(bounds)}")
+        ends = {whole("an arm of bounds", arm, 0, arms - 1): pair for arm, pair in bounds.items()}
+        for pair in ends.values():
+            is_pair = isinstance(pair, (tuple, list)) and len(pair) == 2 and all(map(is_number, pair))
+            if not is_pair or not 0 <= pair[0] <= pair[1] <= 1:
+                raise InvalidInputError(f"bounds are (low, high) with 0 <= low <= high <= 1, got {shown(bounds)}")
         for playable in turns:
             low, high = (sum(ends.get(arm, (0.0, 1.0))[end] for arm in playable) for end in (0, 1))
             if low > 1 + 1e-9 or high < 1 - 1e-9:

@@ -28,20 +28,20 @@ def unpacked(parameters, index):
     raise AssertionError("a formula behind a pointer ran without its arguments bound")
 
 
+# The functions behind pointers to functions of the game, which are named before ``_target``.
+
+
 def evaluate_target(rows, kept, decision, policy_key, parameters, index):
-    """The function behind a pointer to :func:`~sharpe_bandits.play.choose.evaluate`."""
     evaluate(rows, kept, decision, policy_key, unpacked(parameters, index))
     return 0
 
 
 def objective_target(rows, kept, parameters):
-    """The function behind a pointer to :func:`~sharpe_bandits.play.choose.evaluate_objective`."""
     evaluate_objective(rows, kept, unpacked(parameters, None))
     return 0
 
 
 def update_target(kept, i, pulls, x, d, z, parameters):
-    """The function behind a pointer to :func:`~sharpe_bandits.play.formulas.update_statistics`."""
     update_statistics(kept, i, 0, 0, pulls, x, d, z, unpacked(parameters, None))
     return 0
 
@@ -56,13 +56,11 @@ def update_all_target(kept, i, before, rewards, anchor, covariates, parameters):
 
 
 def share_target(sums, kept, alive, size, pulls, previous_kept_all, parameters, quota):
-    """The function behind a pointer to :func:`~sharpe_bandits.play.formulas.share`."""
     share(sums, kept, alive, size, pulls, previous_kept_all, unpacked(parameters, None), quota)
     return 0
 
 
 def end_phase_target(sums, kept, alive, size, keep, wanted, taken, parameters):
-    """The function behind a pointer to :func:`~sharpe_bandits.play.elimination.end_phase`."""
     return end_phase(sums, kept, alive, size, keep, wanted, taken, unpacked(parameters, None))
 
 

@@ -55,6 +55,9 @@ def test_shares_of_a_simulation():
         ({"share": 2.0}, "2.0"),
         ({"control": 3, "share": 0.5}, "control"),
         ({"bounds": {0: (0.5, 0.2)}}, "low <= high"),
+        ({"bounds": {0: 0.5}}, "low <= high"),
+        ({"bounds": {0: ("0", "1")}}, "low <= high"),
+        ({"bounds": {2: (0.5, 0.2)}, "among": [0, 1]}, "low <= high"),  # also of an arm that is not played
         ({"bounds": {0: (0, 0.2), 1: (0, 0.2), 2: (0, 0.2)}}, "add up to 1"),
         ({"among": []}, "among"),
         ({"among": [[0], []]}, "among"),

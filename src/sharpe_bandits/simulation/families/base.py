@@ -133,8 +133,11 @@ def one_run_outputs(rounds: int, arms: int) -> Outputs:
     )  # fmt: skip
 
 
-#: The flag by which the kernels that a thread runs are stopped; they check it every few thousand rounds.
-_own = threading.local()
+class _Thread(threading.local):
+    """Of this thread: the flag that its kernels check every few thousand rounds; they return once it is 1."""
+
+    def __init__(self) -> None:
+        self.cell = new_cell()
 
 
 def new_cell() -> np.ndarray:
@@ -142,21 +145,21 @@ def new_cell() -> np.ndarray:
     return np.zeros(1, np.uint8)
 
 
+_thread = _Thread()
+
+
 def obey(cell: np.ndarray) -> None:
     """Make the kernels that this thread runs from now on check the given flag."""
-    _own.cell = cell
+    _thread.cell = cell
 
 
 def stop_cell() -> np.ndarray:
     """The flag that the kernels of this thread check; one that is never set, if :func:`obey` was not called."""
     check_stop()
-    if not hasattr(_own, "cell"):
-        _own.cell = new_cell()
-    cell: np.ndarray = _own.cell
-    return cell
+    return _thread.cell
 
 
 def check_stop() -> None:
     """Raise if this thread was told to stop: the outputs of its kernel are then meaningless."""
-    if hasattr(_own, "cell") and _own.cell[0]:
+    if _thread.cell[0]:
         raise CancelledError("told to stop")

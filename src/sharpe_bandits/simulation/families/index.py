@@ -109,7 +109,7 @@ class IndexFamily(Family):
             )
         check_index(_policy(spec), spec.horizon)
         formula = _policy(spec).formula
-        _requested[formula] = _requested.get(formula, 0) + _rounds(spec)
+        _requested[formula] = _requested.get(formula, 0) + spec.runs * spec.horizon
 
     def kernels(self, spec: Spec) -> Kernels:
         if not is_plain(spec) and spec.kernel not in ("auto", "reference"):
@@ -142,18 +142,9 @@ def hold(
 ) -> np.ndarray:
     """The arms that a policy holds in each round (rounds, places) on recorded rewards; -1 where there is none.
 
-    Parameters
-    ----------
-    values : numpy.ndarray
-        rewards (rounds, arms), NaN where an arm is not available
-    holding : Holding
-        constraints on what is held
-    full : bool
-        whether the rewards of all arms are seen in every round
-    seed, run : int
-        seed and run of the policy's random numbers
-    covariate : np.ndarray | None, optional
-        what is seen in every round, if anything is
+    ``values`` are rewards (rounds, arms), NaN where an arm is not available; ``covariate`` is what is seen in every
+    round. ``full``: whether the rewards of all arms are seen in every round. ``seed`` and ``run`` are those of the
+    policy's random numbers.
     """
     if not isinstance(policy, IndexPolicy):
         raise InvalidInputError(
@@ -192,12 +183,8 @@ def _pays_to_compile(spec: Spec, kernel: Any) -> bool:
     """Whether a faster kernel is worth its compilation."""
     if _policy(spec).formula in _raising:
         return False
-    requested = max(_requested.get(_policy(spec).formula, 0), _rounds(spec))
+    requested = max(_requested.get(_policy(spec).formula, 0), spec.runs * spec.horizon)
     return requested >= MIN_ROUNDS_TO_COMPILE or is_ready(kernel)
-
-
-def _rounds(spec: Spec) -> int:
-    return spec.runs * spec.horizon
 
 
 def _play(spec: Spec, chunk: Chunk, kernel: Any) -> None:
