@@ -137,15 +137,6 @@ def test_a_gap_at_the_beginning_cannot_be_filled():
         prices({"A": A, "B": [None, *B[1:]]}, missing="fill")
 
 
-def test_the_first_row_of_pct_change_is_a_gap():
-    changes = frame().pct_change()
-    with pytest.raises(
-        sb.errors.InvalidInputError, match=says("row 1 of 4 (2020-01-02) has no values", "missing='drop'")
-    ):
-        returns(changes)
-    assert returns(changes, missing="drop").values == pytest.approx(np.array(WANTED), abs=1e-15)
-
-
 def test_constant_columns_can_be_dropped():
     grown = 1.01 ** np.arange(4)  # returns that differ in the last bits
     found = prices({"A": A, "cash": grown, "B": B}, constant="drop")

@@ -5,7 +5,7 @@ import pytest
 
 import sharpe_bandits as sb
 from tests.messages import says
-from tests.returns.reading import DAYS, FUND_A, FUND_B, PRICES, A, prices, suggested
+from tests.returns.reading import DAYS, PRICES, A, prices, suggested
 
 
 def test_the_column_of_dates_can_be_named(tmp_path):
@@ -38,12 +38,6 @@ def test_dates_that_may_be_either_are_not_guessed():
     assert str(found.dates[0])[:10] == "2020-02-02"
     said = suggested({"when": ["31/01/2020", *days], "A": [1, 2, 1.5, 3, 2]}, date_format="%m/%d/%Y")
     assert "'31/01/2020' is not a date in the format '%m/%d/%Y'; pass date_format='%d/%m/%Y'" in said
-
-
-def test_days_in_a_row_as_a_spreadsheet_counts_them():
-    table = {"t": [43832, 43833, 43834, 43835, 43836], "A": FUND_A, "B": FUND_B}
-    assert "date='t' and date_format='excel' if it holds the dates" in suggested(table)
-    assert str(prices(table, date="t", date_format="excel").dates[0])[:10] == "2020-01-03"
 
 
 def test_periods_are_dates():

@@ -29,12 +29,6 @@ def test_an_index_without_dates_is_left_out():
     assert found.notes == ("left out the index 'index', which is not the column of dates",)
 
 
-def test_a_comma_at_the_end_of_every_line(tmp_path):
-    path = csv(tmp_path, ["date,A,B,", *(f"{d},{a},{b}," for d, a, b in zip(DATES, FUND_A, FUND_B, strict=True))])
-    for options in ({}, {"columns": ["A", "B"]}):
-        np.testing.assert_allclose(prices(path, **options).values, expected(), rtol=1e-12)
-
-
 def test_names_below_a_preamble(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     lines = [

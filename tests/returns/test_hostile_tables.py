@@ -97,13 +97,6 @@ def test_names_that_look_like_data_can_be_chosen(tmp_path):
     assert read(path, columns=["600519", "000001"]).names == ("600519", "000001")
 
 
-def test_utf_16_is_told(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("A,B\n0.1,0.2\n", "utf-16")
-    with pytest.raises(sb.errors.InvalidInputError, match=r"is not in UTF-8.*pass encoding='utf-16'"):
-        read(path)
-
-
 def test_what_is_no_ordinary_file(tmp_path):
     pipe, zero = tmp_path / "pipe.csv", tmp_path / "zero.csv"
     os.mkfifo(pipe)
@@ -139,10 +132,3 @@ def test_many_columns_take_seconds_and_are_not_all_listed(tmp_path):
     with pytest.raises(sb.errors.UnknownNameError, match=r"'column 0', .*… \(8,000 in all\)") as caught:
         read(frame, columns=["none"])
     assert len(str(caught.value)) < 2000
-
-
-def test_lengths_differ():
-    with pytest.raises(
-        sb.errors.InvalidInputError, match="columns must have the same length, got 'A' with 4 values and 'C' with 2"
-    ):
-        read({**RETURNS, "C": [0.1, 0.2]})

@@ -36,6 +36,11 @@ def to_parquet(folder, table):
     return folder / "table.parquet"
 
 
+def to_gzip(folder):
+    (folder / "table.csv.gz").write_bytes(gzip.compress(CSV.encode()))
+    return folder / "table.csv.gz"
+
+
 SOURCES = {
     "csv": lambda folder: written(folder, CSV),
     "csv as text path": lambda folder: str(written(folder, CSV)),
@@ -43,6 +48,7 @@ SOURCES = {
     "csv with quotes and blank lines": lambda folder: written(
         folder, CSV.replace("date,A", '"date","A"').replace("50.0", '"50.0"').replace("\n", "\r\n\r\n")
     ),
+    "compressed csv": to_gzip,
     "csv, unnamed dates": lambda folder: written(folder, CSV.replace("date", "")),
     "parquet with an index": lambda folder: to_parquet(folder, frame()),
     "parquet with an unnamed index": lambda folder: to_parquet(folder, frame().rename_axis(None)),
@@ -71,18 +77,6 @@ def test_every_source_gives_the_same(tmp_path, kind):
     assert found.values == pytest.approx(np.array(WANTED), abs=1e-15)
     assert [str(d)[:10] for d in found.dates] == DAYS[1:]
     assert (found.periods_per_year, found.kind, found.notes) == (252.0, "prices", ())
-
-
-def test_a_compressed_file(tmp_path):
-    (tmp_path / "table.csv.gz").write_bytes(gzip.compress(CSV.encode()))
-    assert prices(tmp_path / "table.csv.gz").values == pytest.approx(np.array(WANTED), abs=1e-15)
-
-
-def test_other_separators(tmp_path):
-    path = written(tmp_path, CSV.replace(",", "\t"), "table.tsv")
-    assert prices(path, separator="\t").names == ("A", "B")
-    with pytest.raises(sb.errors.InvalidInputError, match=says("only column", r"'date\tA\tB'", r"separator='\t'")):
-        prices(path)
 
 
 def test_arrays_and_series():

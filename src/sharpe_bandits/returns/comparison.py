@@ -91,7 +91,7 @@ class Comparison(Reported):
         if len(self.differences) > 1:
             columns, family = len(self.returns.names), f"{len(self.differences):,} comparisons"
             if self.against is None and columns > ALL_PAIRS:
-                family = f"all {columns * (columns - 1) // 2:,} pairs, since the best column is known only afterwards"
+                family = f"all {math.comb(columns, 2):,} pairs, since the best column is known only afterwards"
             clear = sum(d.p_corrected <= level for d in self.differences)
             sentences.append(
                 f"{clear} of {len(self.differences)} differences are significant at the {level:.0%} level after "

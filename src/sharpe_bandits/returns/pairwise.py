@@ -29,10 +29,9 @@ class Difference:
     costs mean cost plus risk in basis points. Tests have numbers per period, and numbers of columns.
 
     If ``paired``, both are compared over the rows that both have, otherwise each over its own, as independent samples.
-    Standard errors allow for correlation and for autocorrelation. ``p``, ``low`` and ``high`` come from the studentised
-    bootstrap (Ledoit and Wolf), ``p_asymptotic`` from the normal distribution; ``p_corrected`` holds for all
-    comparisons jointly. ``p_mean`` is robust to autocorrelation (Welch's if unpaired); ``lo_difference`` is that of
-    Lo's Sharpe ratios, None for mean less risk.
+    ``p``, ``low`` and ``high`` come from the studentised bootstrap, ``p_asymptotic`` from the normal distribution;
+    ``p_corrected`` holds for all comparisons jointly. ``p_mean`` is robust to autocorrelation (Welch's if unpaired);
+    ``lo_difference`` is that of Lo's Sharpe ratios, None for mean less risk.
     """
 
     first: Any
@@ -75,9 +74,9 @@ def resamples(
     rows, block = len(x), min(block, len(x))
     centre = x.mean(axis=0)
     z = x - centre
-    wrapped = np.concatenate([np.zeros((1, x.shape[1])), np.cumsum(np.concatenate([z, z[: block - 1]]), axis=0)])
-    squared = np.concatenate([np.zeros((1, x.shape[1])), np.cumsum(np.concatenate([z, z[: block - 1]]) ** 2, axis=0)])
-    sums, squares = wrapped[block:] - wrapped[:-block], squared[block:] - squared[:-block]  # of a block, by its start
+    wrapped = np.concatenate([z, z[: block - 1]])
+    so_far = (np.pad(np.cumsum(part, axis=0), ((1, 0), (0, 0))) for part in (wrapped, wrapped**2))
+    sums, squares = (part[block:] - part[:-block] for part in so_far)  # of a block, by its start
     generator, blocks = np.random.default_rng(seed), rows // block
     n = blocks * block
     for _ in range(replications):
@@ -111,7 +110,7 @@ def pairwise_tests(
     """
     alone = [_asymptotic(x, i, j, yardstick, lags) for i, j in pairs]
     first, second = np.array(pairs).T
-    observed, errors = (np.array([getattr(test, key) for test in alone]) for key in ("statistic", "se"))
+    observed = np.array([test.statistic for test in alone])
     draws, largest = np.empty((replications, len(pairs))), np.empty(replications)
     together = not np.isnan(x).any()
     if together:
@@ -129,11 +128,10 @@ def pairwise_tests(
     else:
         draws = np.array([_separately(x, test, yardstick, block, replications, seed) for test in alone]).T
     p = (1 + (draws >= observed).sum(axis=0)) / (1 + replications)
-    critical = np.quantile(draws, confidence, axis=0)
+    halves = np.quantile(draws, confidence, axis=0) * [test.se for test in alone]
     if not together:
         blocks = np.array([max(test.rows // block, 2) for test in alone])
-        columns = x.shape[1]
-        corrected = _holm(p, observed, blocks, replications, columns * (columns - 1) // 2 if all_pairs else len(pairs))
+        corrected = _holm(p, observed, blocks, replications, math.comb(x.shape[1], 2) if all_pairs else len(pairs))
     elif all_pairs:
         corrected = (1 + (largest[:, None] >= observed).sum(axis=0)) / (1 + replications)
     else:
@@ -142,7 +140,7 @@ def pairwise_tests(
         replace(
             test, p=own, p_corrected=max(float(joint), own), low=test.difference - half, high=test.difference + half
         )
-        for test, own, joint, half in zip(alone, p.tolist(), corrected, critical * errors, strict=True)
+        for test, own, joint, half in zip(alone, p.tolist(), corrected, halves, strict=True)
     ]
 
 
