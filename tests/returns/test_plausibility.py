@@ -8,7 +8,8 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.cli.program import main
-from sharpe_bandits.returns.plausibility import rows_per_year, time_of
+from sharpe_bandits.returns.dates import time_of
+from sharpe_bandits.returns.plausibility import rows_per_year
 
 ROWS = 400
 DAYS = pd.bdate_range("2018-01-01", periods=ROWS)

@@ -191,7 +191,7 @@ def test_what_is_printed(daily):
     ):  # fmt: skip
         assert text in words, text
     full = str(sb.replay(daily, "SF-UCB", feedback="full"))
-    assert "nothing to explore" in " ".join(full.split())
+    assert "you need no bandit" in " ".join(full.split())
 
 
 def test_columns_beyond_count_are_summed_up():

@@ -33,6 +33,18 @@ NUMBERS = {
     "s": (_EPOCH, 86_400), "ms": (_EPOCH, 86_400 * 10**3), "us": (_EPOCH, 86_400 * 10**6),
     "ns": (_EPOCH, 86_400 * 10**9),
 }  # fmt: skip
+#: Values of ``date_format`` by what numeric dates look like.
+TIME_FORMATS = {
+    "seconds since 1970": "s", "milliseconds since 1970": "ms", "microseconds since 1970": "us",
+    "nanoseconds since 1970": "ns", "spreadsheet date serial numbers": "excel",
+}  # fmt: skip
+#: Seconds since 1970 that numbers which rise or fall from row to row probably are.
+_SECONDS = (1e8, 4.2e9)
+#: Range of spreadsheet date serial numbers, 1954 to 2119, and the usual steps between dates in days.
+_SERIALS = (20_000, 80_000)
+_STEPS = {*range(1, 11), *range(28, 32), *range(89, 93), *range(181, 185), 365, 366}
+#: Range of decimal years, and the largest plausible ratio of a step to the median step.
+_YEARS, _UNEVEN = (1850, 2150), 8
 
 
 def column_of(source: Source, date: str | None, form: str | None = None) -> int | None:
@@ -229,3 +241,43 @@ def _parsed(cell: Any) -> datetime.datetime:
     elif quarter := re.fullmatch(r"(\d{4})[ -]?Q([1-4])", text):
         text = f"{quarter[1]}-{3 * int(quarter[2]) - 2:02}-01"
     return datetime.datetime.fromisoformat(text)
+
+
+def time_of(values: np.ndarray, may_count: bool = False) -> str | None:
+    """The kind of time that numbers look like; None if they are not times.
+
+    Except for dates in digits, they rise, or fall, from row to row; if they ``may_count``, steps of 1 are row numbers.
+    """
+    if len(values) < 4 or not np.isfinite(values).all():
+        return None
+    if all(map(_in_digits, values)):
+        return "dates in digits"
+    steps = np.diff(values)
+    if not ((steps > 0).all() or (steps < 0).all()):
+        return None
+    low, high, steps = float(values.min()), float(values.max()), np.abs(steps)
+    for power, what in zip((0, 3, 6, 9), TIME_FORMATS, strict=False):
+        if _SECONDS[0] * 10**power <= low and high <= _SECONDS[1] * 10**power:
+            return what
+    if _SERIALS[0] <= low and high <= _SERIALS[1] and set(steps.tolist()) <= _STEPS:
+        return "spreadsheet date serial numbers"
+    if may_count and (steps == 1).all() and (values % 1 == 0).all():
+        return "years or row numbers"
+    even = steps.max() <= min(1.0 + 1e-9, _UNEVEN * float(np.median(steps)))
+    return "decimal years" if _YEARS[0] <= low and high <= _YEARS[1] and even else None
+
+
+def _in_digits(number: float) -> bool:
+    """Whether a number is a date such as 20200131 or 202001."""
+    return len(digits := f"{number:.0f}") in (6, 8) and number % 1 == 0 and as_datetime(digits) is not None
+
+
+def option(name: str, column: np.ndarray) -> str:
+    """``date='Date' and date_format='%d/%m/%Y'``, if that reads a column as dates; nothing if it seems to hold none."""
+    cells = some_of(column)
+    numbers = sorted({float(cell) for cell in cells if str(cell).isdecimal()})
+    what = time_of(np.array(numbers))
+    if cells and (what == "dates in digits" or holds_dates(column)):
+        return f"date={name!r}"
+    form = f"date_format={TIME_FORMATS[what]!r}" if what in TIME_FORMATS else "" if numbers else remedy(column)
+    return f"date={name!r} and {form}" if form else ""

@@ -163,7 +163,7 @@ def _refuse_long_form(source: sources.Source, dated: int | None) -> None:
         begins = [next(iter(dates_of.some_of(column)), None) for column in source.columns]
         numeric = [p for p, cell in enumerate(begins) if p != dated and _number(cell, notation.PLAIN) is not None]
         others = zip(source.names, source.columns, strict=True) if dated is None else ()
-        date = next((f" and date={other!r}" for other, column in others if dates_of.holds_dates(column)), "")
+        date = next((f" and {option}" for other in others if (option := dates_of.option(*other))), "")
         usual = {word: n for n, word in enumerate(reversed(_NUMBERS), 1)}
         likely = max(numeric, key=lambda p: (usual.get(source.names[p].strip().lower(), 0), p), default=None)
         pivot = "" if likely is None else f"pivot=({name!r}, {source.names[likely]!r})"
@@ -282,8 +282,8 @@ def _why(draft: Draft, name: str, cell: Any, column: np.ndarray, written: notati
     if not isinstance(cell, str):
         return "is not a number; correct it"
     if not dated and _LIKE_A_DATE.match(cell.strip()):
-        form = dates_of.remedy(column)
-        read = f"pass date={shown(name)} and {form}" if form else "write it as 2020-01-31"
+        option = dates_of.option(name, column)
+        read = f"pass {option}" if option else "write it as 2020-01-31"
         return f"is not a number; if it is a date, {read}: formats are not guessed"
     signs = {"%" in str(other) for other in column if not dates_of.absent(other)}
     if len(signs) == 2 and _LIKE_A_NUMBER.fullmatch(cell.strip()) and ("%" in cell or written.percent):

@@ -15,22 +15,11 @@ from .._support.validation import is_number
 from ..errors import InvalidInputError
 from . import dates as dates_of
 from .cleaning import Kind
+from .dates import TIME_FORMATS, time_of
 from .draft import Draft, as_option
 from .sources import Source
 from .statistics import autocorrelation, by_column
 
-#: Values of ``date_format`` by what numeric dates look like.
-FORMATS = {
-    "seconds since 1970": "s", "milliseconds since 1970": "ms", "microseconds since 1970": "us",
-    "nanoseconds since 1970": "ns", "spreadsheet date serial numbers": "excel",
-}  # fmt: skip
-#: Seconds since 1970 that numbers which rise or fall from row to row probably are.
-_SECONDS = (1e8, 4.2e9)
-#: Range of spreadsheet date serial numbers, 1954 to 2119, and the usual steps between dates in days.
-_SERIALS = (20_000, 80_000)
-_STEPS = {*range(1, 11), *range(28, 32), *range(89, 93), *range(181, 185), 365, 366}
-#: Range of decimal years, and the largest plausible ratio of a step to the median step.
-_YEARS, _UNEVEN = (1850, 2150), 8
 _VOLUME = re.compile(r"(.*[ _.-])?volume|vol|turnover|(.*[ _.-])?open[ _.-]?interest", re.IGNORECASE)
 _ADJUSTED = re.compile(r"^(.*?)adj(?:usted|\.)?[ _.-]*(close.*)$", re.IGNORECASE)
 _BAR = {"open", "high", "low", "close"}
@@ -79,7 +68,7 @@ def _refuse_time(table: Draft, number: int, name: str) -> None:
     if what is None:
         return
     first, second = table.values[:2, number]
-    form = f" and date_format={FORMATS[what]!r}" if what in FORMATS else ""
+    form = f" and date_format={TIME_FORMATS[what]!r}" if what in TIME_FORMATS else ""
     dated = f"pass date={name!r}{form} if it holds the dates of the rows, or "
     dated = {"decimal years": "write dates as 2020-01-31, or ", "years or row numbers": ""}.get(what, dated)
     raise InvalidInputError(
@@ -87,35 +76,6 @@ def _refuse_time(table: Draft, number: int, name: str) -> None:
         f"not prices or returns; {dated}pass columns= with the intended columns"
         f"{as_option((other for other in table.names if other != name), ': ')}"
     )
-
-
-def time_of(values: np.ndarray, may_count: bool = False) -> str | None:
-    """The kind of time that numbers look like; None if they are not times.
-
-    Except for dates in digits, they rise, or fall, from row to row; if they ``may_count``, steps of 1 are row numbers.
-    """
-    if len(values) < 4 or not np.isfinite(values).all():
-        return None
-    if all(map(_in_digits, values)):
-        return "dates in digits"
-    steps = np.diff(values)
-    if not ((steps > 0).all() or (steps < 0).all()):
-        return None
-    low, high, steps = float(values.min()), float(values.max()), np.abs(steps)
-    for power, what in zip((0, 3, 6, 9), FORMATS, strict=False):
-        if _SECONDS[0] * 10**power <= low and high <= _SECONDS[1] * 10**power:
-            return what
-    if _SERIALS[0] <= low and high <= _SERIALS[1] and set(steps.tolist()) <= _STEPS:
-        return "spreadsheet date serial numbers"
-    if may_count and (steps == 1).all() and (values % 1 == 0).all():
-        return "years or row numbers"
-    even = steps.max() <= min(1.0 + 1e-9, _UNEVEN * float(np.median(steps)))
-    return "decimal years" if _YEARS[0] <= low and high <= _YEARS[1] and even else None
-
-
-def _in_digits(number: float) -> bool:
-    """Whether a number is a date such as 20200131 or 202001."""
-    return len(digits := f"{number:.0f}") in (6, 8) and number % 1 == 0 and dates_of.as_datetime(digits) is not None
 
 
 def _refuse_several_of_one_asset(names: list[str]) -> None:
@@ -171,10 +131,10 @@ def _refuse_backwards(name: str, column: Any) -> None:
         by_form = ([dates_of.as_datetime(cell, form) for cell in cells] for form in (None, *dates_of.FORMS))
         readings = [[dates_of.in_utc(day) for day in read if day] for read in by_form if None not in read]
     if readings and all(read != sorted(read) for read in readings):
-        form = dates_of.remedy(column) or "date_format=, or write dates as 2020-01-31,"
+        option = dates_of.option(name, column) or f"date={name!r} with dates written as 2020-01-31"
         raise InvalidInputError(
             f"the dates in column {name!r} were not read, and they are not in order: returns would run backwards; pass "
-            f"date={name!r} with {form} and unsorted='sort'"
+            f"{option} and unsorted='sort'"
         )
 
 

@@ -75,10 +75,8 @@ def _unsigned(policy: Policy) -> bool:
 
 
 def past_their_pilot(policies: list[Policy], rows: int, columns: int) -> tuple[list[Policy], list[str]]:
-    """The policies that get past their pilot phase, and remarks on those that do not, or only late.
-
-    A policy with fewer rows than columns left after its pilot phase counts as not getting past it.
-    """
+    """The policies that have as many rows as columns left after their pilot phase, and remarks on those that have not,
+    or that get there only late."""
 
     def plays(policy: Policy, horizon: int) -> bool:
         try:
@@ -96,13 +94,14 @@ def past_their_pilot(policies: list[Policy], rows: int, columns: int) -> tuple[l
             f"{columns:,} columns are too many for {rows:,} rows: {_named(never)} would reach the end of the table "
             f"while still trying all of them; {remedy}"
         )
-    remarks = {
-        f"left out {_named(never)}: trying all {columns:,} columns often enough takes nearly all of the {rows:,} "
-        "rows": never,
-        f"{_named(late)} spends more than half of the {rows:,} rows on trying all {columns:,} columns": late,
-    }
-    played = [policy for policy in policies if policy not in never]
-    return played, [f"{words}; {remedy}" for words, which in remarks.items() if which]
+    remarks = []
+    if never:
+        takes = f"trying all {columns:,} columns often enough takes nearly all of the {rows:,} rows"
+        remarks.append(f"left out {_named(never)}: {takes}; {remedy}")
+    if late:
+        spends = f"spends more than half of the {rows:,} rows on trying all {columns:,} columns"
+        remarks.append(f"{_named(late)} {spends}; {remedy}")
+    return [policy for policy in policies if policy not in never], remarks
 
 
 def _named(policies: Iterable[Policy]) -> str:

@@ -131,15 +131,14 @@ class Replay(Reported):
         """When a bandit is the wrong tool."""
         if self.feedback == "full":
             return (
-                "Policies saw the returns of all columns in every row (full feedback). If you would see them too, "
-                "there is nothing to explore and no need for a bandit: follow the leader, or a portfolio of all "
-                "columns, uses all of this information."
+                "Policies saw the returns of all columns in every row (full feedback). If you would see them too, you "
+                "need no bandit: follow the leader, or a portfolio of all columns, uses all of this information."
             )
         what = "cost" if self.yardstick.costs else "return"
         return (
-            f"This table has the {what} of every column in every row, but policies saw only the {what}s of what they "
-            f"held. If you, too, see every column's {what} whether you hold it or not, a bandit is the wrong tool: it "
-            "pays for exploring what you can observe for free. Full feedback shows how much that costs."
+            f"Policies saw only the {what}s of what they held. If you see every column's {what} whether you hold it or "
+            "not, a bandit is the wrong tool: it pays for exploring what you can observe for free. Full feedback shows "
+            "how much that costs."
         )
 
     def settings(self) -> dict[str, str]:
@@ -188,8 +187,8 @@ class Replay(Reported):
         Columns: date or row, what was held, share of wealth traded before it, gross return, cost, net return, wealth.
         """
         held = self[name].held
-        net = held.net
-        numbers = np.array([held.traded, held.gross, held.cost, net, statistics.wealth(net)]).T.tolist()
+        wealth = statistics.wealth(held.net)
+        numbers = np.array([held.traded, held.gross, held.cost, held.net, wealth]).T.tolist()
         rows = zip(self._days, map(self._held, held.columns), numbers, strict=True)
         heads = [self._row, "held", "traded", "gross", "cost", "net", "wealth"]
         return Table(heads, [[day, own, *of_row] for day, own, of_row in rows])

@@ -61,14 +61,6 @@ class Returns:
         series that is subtracted from returns before they are evaluated, if any
     days : numpy.ndarray | None, optional
         dates in their own time zone, whose weeks and months count
-
-    Examples
-    --------
-    >>> import sharpe_bandits as sb
-    >>> table = {"A": [0.01, -0.02, 0.03], "B": [0.0, 0.01, 0.02]}
-    >>> returns = sb.read_returns(table, kind="returns", periods_per_year=12)
-    >>> returns.names, returns.values.shape
-    (('A', 'B'), (3, 2))
     """
 
     names: tuple[str, ...]
@@ -397,19 +389,6 @@ def _hurdle(draft: Draft, series: Draft, benchmark: bool, same_table: bool, miss
     return Hurdle(series.names[0], what, values[at])
 
 
-def _refuse_unread_dates(source: sources.Source, pivot: Sequence[str]) -> None:
-    """Raise if a column holds dates, in digits or as time since 1970 too, that would not be read."""
-    for name, column in zip(source.names, source.columns, strict=True):
-        cells = dates_of.some_of(column)
-        if name in pivot or not cells:
-            continue
-        numbers = sorted({float(cell) for cell in cells if str(cell).isdecimal()})
-        what = plausibility.time_of(np.array(numbers))
-        if dates_of.holds_dates(column) or what == "dates in digits" or what in plausibility.FORMATS:
-            form = f" and date_format={plausibility.FORMATS[what]!r}" if what in plausibility.FORMATS else ""
-            raise InvalidInputError(f"column {name!r} seems to hold dates; pass date={name!r}{form}")
-
-
 def _pivoted(source: sources.Source, pivot: Any, dated: int | None, duplicates: Duplicates) -> sources.Source:
     """The table with a row per date and a column per asset, from its columns of assets and of numbers.
 
@@ -420,8 +399,9 @@ def _pivoted(source: sources.Source, pivot: Any, dated: int | None, duplicates: 
     for name in pivot:
         if name not in source.names:
             raise unknown("column", name, source.names)
-    if dated is None:
-        _refuse_unread_dates(source, pivot)
+    for name, column in zip(source.names, source.columns, strict=True):
+        if dated is None and name not in pivot and (date := dates_of.option(name, column)):
+            raise InvalidInputError(f"column {name!r} seems to hold dates; pass {date}")
     assets, numbers = (source.columns[source.names.index(name)] for name in pivot)
     begins: dict[Any, int] = {}  # the first row of each date
     cells: dict[tuple[str, Any], int] = {}
