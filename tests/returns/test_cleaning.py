@@ -44,9 +44,7 @@ def test_time_zones(tmp_path):
     assert str(found.dates[0])[:16] == "2020-01-03T20:00"
     assert str(found.dates[1])[:16] == "2020-01-06T00:00"
     assert [str(day)[:10] for day in found.days] == DAYS[1:]
-    assert found.notes == (
-        "converted dates from UTC-05:00, UTC-04:00, no time zone to UTC; weeks, months and years are local",
-    )
+    assert found.notes == ("converted dates from UTC-05:00, UTC-04:00, no time zone to UTC",)
 
 
 def test_midnights_of_a_time_zone_remain_calendar_dates(tmp_path):

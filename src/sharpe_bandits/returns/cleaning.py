@@ -130,13 +130,11 @@ def _lacking(draft: Draft, gaps: np.ndarray) -> str:
     """Columns that lack values: how many, and the number of rows in which each is the only one."""
     lacks, alone = gaps.sum(axis=0), gaps[gaps.sum(axis=1) == 1].sum(axis=0)
     most = [k for k in np.argsort(-lacks, kind="stable") if lacks[k]]
-    words = [
-        f"{shown(draft.names[k])} lacks {lacks[k]:,}"
-        + (f", {alone[k]:,} of them as the only column" if alone[k] else "")
-        for k in most[:_NAMED]
-    ]
-    more = [f"and {len(most) - _NAMED} more columns"] if len(most) > _NAMED else []
-    return "; ".join(words + more)
+    words = []
+    for k in most[:_NAMED]:
+        only = f", {alone[k]:,} of them as the only column" if alone[k] else ""
+        words.append(f"{shown(draft.names[k])} lacks {lacks[k]:,}{only}")
+    return "; ".join(words + [f"and {len(most) - _NAMED} more columns"] * (len(most) > _NAMED))
 
 
 def convert(draft: Draft, scale: float | None, kind: Kind, capital: float | None, costs: bool) -> None:
@@ -174,16 +172,13 @@ def _make_returns(draft: Draft) -> None:
         draft, draft.values <= 0, "a price must be above 0, got {:g}; correct it, choose other columns=, or pass "
         "kind='returns' if these are returns",
     )  # fmt: skip
-    gaps = np.isnan(draft.values)
-    before = _filled(draft.values) if gaps.any() else draft.values  # the last known price
-    values = draft.values[1:] / before[:-1] - 1
-    spans = int((gaps[:-1] & ~np.isnan(values)).sum())
+    values = draft.values[1:] / _filled(draft.values)[:-1] - 1  # over the last known price
+    spans = int((np.isnan(draft.values[:-1]) & ~np.isnan(values)).sum())
     if spans:
         draft.notes.append(f"{counted(spans, 'return')} {'span' if spans > 1 else 'spans'} a gap in prices")
     draft.keep(slice(1, None))
     draft.values = values
-    if gaps.any():
-        draft.keep(~np.isnan(values).all(axis=1))
+    draft.keep(~np.isnan(values).all(axis=1))
 
 
 def _refuse_large(draft: Draft, scale: float | None, kind: Kind, costs: bool) -> None:

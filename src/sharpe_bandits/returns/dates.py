@@ -155,7 +155,8 @@ def read(
             f"dates of column {shown(name)} are in several time zones: {first} has {words[0]}, {other} has {words[1]}; "
             "pass timezones='utc' to convert all to UTC (those without one are taken as UTC)"
         )
-    return dates, clocks, [f"converted dates from {', '.join(words)} to UTC; weeks, months and years are local"]
+    note = f"converted dates from {', '.join(words)} to UTC"
+    return (dates, dates, [note]) if len(zones) > 1 else (dates, clocks, [f"{note}; weeks, months and years are local"])
 
 
 def _no_date(cell: Any, column: np.ndarray, form: str | None) -> str:
