@@ -351,7 +351,7 @@ class Agent:
             arms = [(arm, n, one.mean, one.variance) for arm, (one, n) in zip(self.arms, known, strict=True)]
             warning = self.policy.reward_warning(arms, self.horizon)
         if warning and self.direction == "min":
-            return f"rewards are minus the costs. {warning}"
+            return f"rewards are minus the costs. {warning.partition(', and for costs')[0]}"  # that remedy is in use
         return warning
 
     def recommend(self) -> Any:
