@@ -2,7 +2,7 @@
 #   make run     reproduce the paper in its quick form, into out/quick
 #   make test    lint, types, tests
 # and to see campaigns at work:
-#   make demo    three simulated campaigns and the dashboard on them
+#   make demo    two simulated campaigns and the dashboard on them
 # and, for those who change something:
 #   make plain-numba         a short form of the tests without what compiles faster by Numba's internals
 #   make next-numba          what must work, with the newest version of Numba, also a pre-release
@@ -39,7 +39,7 @@ run: $(STAMP)
 paper: $(STAMP)
 	$(BIN)/sharpe-bandits reproduce --out out/paper
 
-# Three simulated campaigns, workers that keep asking and telling, and the dashboard on them.
+# Two simulated campaigns, workers that keep asking and telling, and the dashboard on them.
 demo: $(STAMP)
 	$(BIN)/sharpe-bandits demo
 
