@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sharpe_bandits.play import statistics
-from sharpe_bandits.play.memory import SCRATCH, number_of, word_of, words, zeros
+from sharpe_bandits.play.memory import SCRATCH, word_of, words, zeros
 from sharpe_bandits.simulation.compiler import specialise
 
 
@@ -28,26 +28,11 @@ def made(size, out):
     out[4], out[5] = seen.size, counts.size + line.shape[0] + signed.shape[1]
 
 
-def round_trip(numbers, bits, back):
-    """Numbers to their bits and back."""
-    for i in range(numbers.size):
-        bits[i] = word_of(numbers[i])
-        back[i] = number_of(bits[i])
-
-
 @pytest.mark.parametrize("compiled", [False, True])
 def test_arrays_begin_with_zeros_and_hold_what_is_written(compiled):
     out = np.full(6, np.nan)
     (specialise(made, {}) if compiled else made)(np.int64(4), out)
     assert out.tolist() == [0.0, 3.5, -1.5, 31.0, 12.0, 46.0]
-
-
-def test_bits_are_those_of_numpy():
-    numbers = np.array([0.0, -0.0, 1.0, -1.5, np.inf, np.nan, 5e-324, 1.7976931348623157e308])
-    bits, back = np.zeros(8, np.uint64), np.zeros(8)
-    specialise(round_trip, {})(numbers, bits, back)
-    assert np.array_equal(bits, numbers.view(np.uint64))
-    assert np.array_equal(back.view(np.uint64), bits)
 
 
 def test_a_scratch_array_holds_what_kernels_put_into_it():

@@ -31,13 +31,6 @@ def drawn(arm, probabilities):
     return np.array([fill(bandit, 0, key, 0, 1)[0] for key in keys]), np.array(exact)
 
 
-def test_the_chosen_number_is_drawn():
-    """The inversion that these tests rest on: Uniform(0, 1) pays the number itself."""
-    for u in (0.3, 0.75, 1e-15, 1 - 1e-12):
-        values, exact = drawn(sb.Uniform(0, 1), [u])
-        assert values[0] == exact[0] == pytest.approx(u, rel=1e-3)
-
-
 #: Arm, its law in scipy, tolerance.
 CONTINUOUS = [
     (sb.Uniform(1.5, 7.5), scipy.stats.uniform(1.5, 6.0), 1e-15),

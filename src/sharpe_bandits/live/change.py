@@ -22,11 +22,10 @@ LEAST, PER_KURTOSIS = 16, 8.0
 class ChangeDetector:
     r"""Compares the last rewards of an arm with its earlier ones: has their mean or their variance changed?
 
-    After n rewards of an arm, the last 16, 32, 64, ... are compared with the others, if both
-    are at least eight times the kurtosis. The alarm is raised if, for
-    the means or for the variances, the square of their distance in standard errors exceeds
-    :math:`2 \ln(6 n \sqrt n/\alpha)`, the threshold of generalised likelihood ratio tests [1]_ for two tests: a false
-    alarm within the life of an arm has a probability below about alpha, if rewards are independent.
+    After n rewards of an arm, the last 16, 32, 64, ... are compared with the others, if both are at least eight times
+    the kurtosis. The alarm is raised if the distance of the means, or of the variances, squared and in standard errors,
+    exceeds :math:`2 \ln(6 n \sqrt n/\alpha)`, the threshold of generalised likelihood ratio tests [1]_ for two tests: a
+    false alarm within the life of an arm has a probability below about alpha, if rewards are independent.
 
     Start the policy anew at an alarm, as in detection-augmented bandits [2]_. Only arms that are played can be seen to
     change: an arm that becomes better while it is not played is missed without some exploration.
@@ -54,8 +53,7 @@ class ChangeDetector:
         d = reward - self._first.setdefault(arm, reward)
         a, b, c, e = sums[-1]
         sums.append((a + d, b + d * d, c + d * d * d, e + d * d * d * d))
-        changed = self._changed(sums)
-        if changed:
+        if changed := self._changed(sums):
             self._sums.clear()
             self._first.clear()
         return changed

@@ -201,20 +201,11 @@ def hold_first(state, held, holding, pilot, decision, base):
     return count
 
 
-def hold_best(state, held, count, places):
-    """Fill the places left with the active arms of the largest indices; ties go to the lowest arm, among infinite
-    indices to the least played arm.
-    """
-    pulls, indices = state.sums.pulls, state.rows[INDEX]
+def hold_best(state, held, count, places, least):
+    """Fill the places left with the active arms of the largest indices, in the order of :func:`largest_index`."""
     while count < places:
-        best = -1
-        for i in range(pulls.size):
-            if not state.active[i] or held.chosen[i]:
-                continue
-            v = indices[i]
-            if best < 0 or v > indices[best] or (v == indices[best] == np.inf and pulls[i] < pulls[best]):
-                best = i
-        if best < 0:
+        a = largest_index(state, least, 0.0)
+        if not state.active[a]:
             break
-        held.chosen[best] = True
+        held.chosen[a], state.active[a], state.rows[INDEX, a] = True, False, -math.inf
         count += 1

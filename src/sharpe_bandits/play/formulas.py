@@ -67,12 +67,10 @@ by_round = _unbound("by_round")
 
 
 def always():
-    """True."""
     return True
 
 
 def never():
-    """False."""
     return False
 
 
@@ -81,15 +79,16 @@ def constant(flag):
     return always if flag else never
 
 
+# What they are bound to if statistics keep nothing, an objective has no feature, and a policy has no score.
+
+
 def no_update(kept, i, at, k, pulls, x, d, z, objective):
-    """``update_statistics`` if no statistic keeps anything."""
+    pass
 
 
 def no_feature(x, *parameters):
-    """The feature of objectives of mean and variance."""
     return 0.0
 
 
 def no_score(arm, t, *parameters):
-    """The score of a policy that has none."""
     return 0.0

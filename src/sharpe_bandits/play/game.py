@@ -71,8 +71,3 @@ def best_value(values):
         if values[i] > top:
             best, top = i, values[i]
     return best
-
-
-def pilot_counts(t, arm, arms):
-    """Pulls of an arm after ``t`` rounds of round robin."""
-    return t // arms + (1 if arm < t % arms else 0)

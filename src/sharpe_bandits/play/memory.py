@@ -1,8 +1,7 @@
 """Arrays of zeros and the bits of numbers, for use in kernels.
 
-NumPy's own functions would do, but numba compiles several functions for each of them and for each type of array, which
-takes a sixth of the time of a first call. These become a few instructions (see
-:mod:`sharpe_bandits.simulation.accelerator`).
+NumPy's own functions would do, but Numba takes long to compile them: a sixth of a first call. These become a few
+instructions (see :mod:`sharpe_bandits.simulation.accelerator`).
 """
 
 import numpy as np

@@ -90,9 +90,7 @@ def quantiles(pool, start, loc, scale, out):
 
 
 class Source(NamedTuple):
-    """One arm of an :class:`ArmTable`, except the pool. To pass a whole table to a function takes as long as drawing
-    tens of rewards.
-    """
+    """One arm of an :class:`ArmTable`, without the pool. To pass a table takes as long as drawing tens of rewards."""
 
     kind: int
     loc: float
@@ -102,7 +100,6 @@ class Source(NamedTuple):
 
 
 def source_of(arms, row, arm):
-    """One arm of a table."""
     return Source(
         arms.kind[row, arm], arms.loc[row, arm], arms.scale[row, arm], arms.start[row, arm], arms.size[row, arm]
     )  # fmt: skip
@@ -214,10 +211,8 @@ def write_path(arms, row, arm, key, first, out, stop):
 
 
 def write_paths(numbers, rewards, jointly, begin, end, out, stop):
-    """Write the rewards of rounds ``begin`` to ``end - 1`` of all arms of the runs with these ``numbers`` to
-    ``out`` (run, arm, round).
-
-    ``jointly``: all arms use the same random numbers, so that arms resampled from one table keep its rows together.
+    """Write the rewards of rounds ``begin`` to ``end - 1`` of all arms of the runs with these ``numbers`` to ``out``
+    (run, arm, round); ``jointly``: with the same random numbers for all arms, which keeps the rows of a table together.
     """
     arms, row_step, seed = rewards
     for r in range(numbers.size):

@@ -1,8 +1,7 @@
 """Statistics of an arm, and how they are computed from running sums.
 
 Every kernel keeps pulls, an anchor and the sums of (x - anchor) and its square. Anything else that a formula may read
-is a :class:`Statistic`. It is declared once in :data:`STATISTICS` and kept only if a formula mentions one of its
-fields.
+is a :class:`Statistic` of :data:`STATISTICS`, kept only if a formula mentions one of its fields.
 """
 
 import math
@@ -82,12 +81,10 @@ def update_maximum(kept, i, at, k, pulls, x, d, z, objective):
 
 
 def maximum(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
-    """The largest reward."""
     return (kept[i, at, k],)
 
 
 def moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
-    """Third and fourth moment."""
     return third, fourth
 
 
@@ -98,7 +95,6 @@ def update_firsts(kept, i, at, k, pulls, x, d, z, objective):
 
 
 def drawn(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
-    """Mean and variance under random weights."""
     return reweighted(kept[i, at : at + FIRSTS, k], anchor, pulls, mean, variance, third, fourth, key)
 
 
@@ -112,7 +108,6 @@ def update_pairs(kept, i, at, k, pulls, x, d, z, objective):
 
 
 def autocovariance(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
-    """Autocovariance at lag 1."""
     m, products, ends = mean - anchor, kept[i, at, k], kept[i, at + 1, k] + kept[i, at + 2, k]
     return ((products - m * (2.0 * pulls * m - ends) + (pulls - 1.0) * m * m) / pulls,)
 
@@ -127,7 +122,6 @@ def update_feature(kept, i, at, k, pulls, x, d, z, objective):
 
 
 def feature_moments(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
-    """Mean and mean square of the feature, and its covariance with the reward."""
     y = kept[i, at, k] / pulls
     return y, kept[i, at + 1, k] / pulls, kept[i, at + 2, k] / pulls - (mean - anchor) * y
 

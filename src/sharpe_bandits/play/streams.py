@@ -67,9 +67,8 @@ def uniform(key, which):
 
 
 def log(x):
-    """Natural logarithm of a positive normal float, accurate to one ulp and branch-free (the algorithm of fdlibm).
-
-    A loop that draws for many runs can thus be vectorised.
+    """Natural logarithm of a positive normal float, accurate to one ulp (the algorithm of fdlibm) and branch-free, so
+    that loops over many runs can be vectorised.
     """
     bits = word_of(x) + _ONE_LESS_ROOT
     exponent = np.float64(np.int64(bits >> _S52) - 1023)
@@ -153,10 +152,7 @@ def normal_quantile(u):
 
 
 def normal(key, which):
-    """Standard normal draw: the ``which``-th of the stream ``key``.
-
-    Draws 2j and 2j + 1 come from one :func:`normal_pair`: both together cost little more than one alone.
-    """
+    """Standard normal draw: the ``which``-th of the stream ``key``, one of a :func:`normal_pair`."""
     even, odd = normal_pair(key, which)
     return odd if U64(which) & _ONE else even
 
@@ -197,10 +193,8 @@ def _gamma_trial(key, which, shape):
 
 
 def gamma(key, shape):
-    """Gamma draw of unit scale and shape >= 1 (Marsaglia & Tsang, 2000).
-
-    Uses the numbers of the stream ``key`` from number 8 on, except normal number BESIDE_GAMMA: a formula may use that
-    one and numbers 0 to 7.
+    """Gamma draw of unit scale and shape >= 1 (Marsaglia & Tsang, 2000) from number 8 on of the stream ``key``, except
+    normal number BESIDE_GAMMA: a formula may use that one and numbers 0 to 7.
     """
     which = 8
     while True:

@@ -133,7 +133,7 @@ def hold(state, held, holding, pilot, decision, policy_key, evaluate, arguments,
         a = decide(state, decision, policy_key, evaluate, arguments)
         if a < 0:
             return a
-        hold_best(state, held, count, holding.places)
+        hold_best(state, held, count, holding.places, decision.least)
     place = 0
     for i in range(base.size):
         state.sums.anchor[i] = base[i]

@@ -18,7 +18,7 @@ from ..play.formulas import (
     update_statistics,
     value,
 )
-from ..play.game import AHEAD, LANES, best_value, give_up, keep_pulls, pilot_counts
+from ..play.game import AHEAD, LANES, best_value, give_up, keep_pulls
 from ..play.memory import words, zeros
 from ..play.rewards import fill, recorded
 from ..play.state import anchor_of
@@ -148,7 +148,7 @@ def side_by_side(game, rewards, arguments, objective, out):
             for k in range(lanes):
                 cell = out.batch[block + k]
                 for i in range(count_arms):
-                    count[i, k] = pilot_counts(checkpoints[check], i, count_arms)
+                    count[i, k] = (checkpoints[check] + count_arms - 1 - i) // count_arms  # round robin
                 keep_pulls(count[:, k], out.pulls[cell, check], check == out.halfway_check, out.halfway[block + k])
             check += 1
         count[:] = pilot

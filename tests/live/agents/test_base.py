@@ -7,6 +7,8 @@ import sys
 import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -17,6 +19,21 @@ from sharpe_bandits.live.agents import state as states
 from sharpe_bandits.simulation import compiler
 from sharpe_bandits.simulation.families import FAMILIES
 from tests.messages import says
+
+
+@contextmanager
+def at_once(work, numbers):
+    """Call ``work`` with each number in a thread of its own, and switch between them as often as can be."""
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(len(numbers)) as pool:
+            futures = [pool.submit(work, number) for number in numbers]
+            yield
+            for future in futures:
+                future.result()
+    finally:
+        sys.setswitchinterval(switch)
 
 
 def test_estimates_are_mean_and_unbiased_variance():
@@ -154,42 +171,30 @@ def test_errors_do_not_list_thousands_of_names():
 )  # fmt: skip
 def test_threads_may_share_an_agent(policy):
     """Eight threads ask and tell at once: no reward is lost or counted twice, and sums of whole numbers are exact."""
-    agent, told, failures = policy.agent(arms=4, horizon=4000), [], []
-    switch = sys.getswitchinterval()
+    agent, told = policy.agent(arms=4, horizon=4000), []
 
     def work(number):
         generator = np.random.default_rng(number)
-        try:
-            while not agent.done:
-                try:
-                    arm, reward = agent.ask(), float(generator.integers(0, 7))
-                    agent.tell(arm, reward)
-                except sb.errors.CampaignOverError:
-                    break
-                except sb.errors.WaitForRewardsError:  # all that the phase owes is under way in other threads
-                    continue
-                told.append((arm, reward))
-                if len(told) % 50 == 0:
-                    pulls, t = agent.pulls, agent.t
-                    assert sum(pulls.values()) <= t
-                    state = sb.Agent.from_json(agent.to_json())
-                    assert sum(state.pulls.values()) == state.t
-                    agent.estimates()
-                    repr(agent)
-                    agent._repr_html_()
-        except BaseException as error:
-            failures.append(error)
+        while not agent.done:
+            try:
+                arm, reward = agent.ask(), float(generator.integers(0, 7))
+                agent.tell(arm, reward)
+            except sb.errors.CampaignOverError:
+                break
+            except sb.errors.WaitForRewardsError:  # all that the phase owes is under way in other threads
+                continue
+            told.append((arm, reward))
+            if len(told) % 50 == 0:
+                pulls, t = agent.pulls, agent.t
+                assert sum(pulls.values()) <= t
+                state = sb.Agent.from_json(agent.to_json())
+                assert sum(state.pulls.values()) == state.t
+                agent.estimates()
+                repr(agent)
+                agent._repr_html_()
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    sys.setswitchinterval(1e-6)
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(switch)
-    assert not failures
+    with at_once(work, range(8)):
+        pass
     assert agent.done
     assert sum(agent.pulls.values()) == agent.t == len(told)
     if policy.__class__ in (sb.policies.DiscountedUCB, sb.policies.SlidingWindowUCB):
@@ -222,37 +227,25 @@ def test_a_state_is_written_with_the_lock_held(policy, monkeypatch):
 
 
 def test_threads_may_look_while_arms_are_added():
-    agent, failures, added = sb.ScaleFreeUCB(L=0.5).agent(arms=["a", "b"], seed=1), [], threading.Event()
+    agent, added = sb.ScaleFreeUCB(L=0.5).agent(arms=["a", "b"], seed=1), threading.Event()
     for reward in (1.0, 2.0, 4.0, 2.0, 1.0, 3.0):
         agent.tell(agent.ask(), reward)
-    switch = sys.getswitchinterval()
 
-    def look():
+    def look(_):
+        while not added.is_set():
+            assert set(agent.pulls) >= {"a", "b"}
+            assert len(agent.pending) >= 2
+            assert sum(agent.probabilities().values()) == 1.0
+            agent.intervals()
+            agent._repr_html_()
+            sb.Agent.from_json(agent.to_json())
+
+    with at_once(look, range(4)):
         try:
-            while not added.is_set():
-                assert set(agent.pulls) >= {"a", "b"}
-                assert len(agent.pending) >= 2
-                assert sum(agent.probabilities().values()) == 1.0
-                agent.intervals()
-                agent._repr_html_()
-                sb.Agent.from_json(agent.to_json())
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=look) for _ in range(4)]
-    sys.setswitchinterval(1e-6)
-    try:
-        for thread in threads:
-            thread.start()
-        for number in range(60):
-            agent.add_arm(f"arm {number}")
-        added.set()
-        for thread in threads:
-            thread.join()
-    finally:
-        added.set()
-        sys.setswitchinterval(switch)
-    assert not failures
+            for number in range(60):
+                agent.add_arm(f"arm {number}")
+        finally:
+            added.set()
 
 
 def test_agents_pickle_and_copy_with_their_lock():

@@ -1,6 +1,5 @@
 """Agents of index policies, those that forget included: what they ask for, and states that do not add up."""
 
-import json
 import math
 import random
 from collections import Counter
@@ -10,7 +9,6 @@ import pytest
 
 import sharpe_bandits as sb
 import sharpe_bandits.live.agents.index
-from sharpe_bandits.play import statistics
 from tests.forgetting import CASES, IDS, TURNING
 from tests.live.agents.played import REWARDS, step
 
@@ -95,33 +93,6 @@ def test_a_window_that_would_take_too_much_room_is_refused():
     assert policy.agent(arms=50).ask() == 0
     with pytest.raises(sb.errors.InvalidInputError, match="shorten the window or use DiscountedUCB"):
         policy.agent(arms=51)
-
-
-def update_total(kept, i, at, k, pulls, x, d, z, goal):
-    kept[i, at, k] += x
-
-
-def total(kept, i, at, k, pulls, anchor, mean, variance, third, fourth, key):
-    return kept[i, at, k], 0.0
-
-
-@sb.index_policy(name="Least paid")
-def least_paid(arm, t):
-    return -arm.third
-
-
-def test_a_new_statistic_is_saved_without_further_ado(monkeypatch):
-    """Another statistic takes the place of the third moment: its numbers are in the state, and are restored."""
-    new = statistics.Statistic(("third", "fourth"), total, cells=1, update=update_total)
-    declared = tuple(new if s.fields == new.fields else s for s in statistics.STATISTICS)
-    monkeypatch.setattr(statistics, "STATISTICS", declared)
-    agent = least_paid().agent(arms=2)
-    for reward in (1.0, 2.0, 4.0, 1.0):  # the pilot
-        agent.tell(agent.ask(), reward)
-    state = json.loads(agent.to_json())
-    assert state["record"]["kept"] == [[5.0], [3.0]]
-    again = sb.Agent.from_json(agent.to_json())
-    assert again.ask() == agent.ask() == 1
 
 
 @pytest.mark.parametrize(("policy", "expected"), CASES, ids=IDS)

@@ -40,9 +40,6 @@ class Agent:
 
     Threads may share an agent: calls are atomic. Agents can be pickled and copied with everything they have learnt.
 
-    Subclasses (one per family of policies) define the methods that raise AssertionError here; these are called with
-    the lock held.
-
     Examples
     --------
     >>> import sharpe_bandits as sb
@@ -115,11 +112,10 @@ class Agent:
         return f"<agent of {self.policy.name}: {len(self.arms)} arms, {self.t} rounds played>"
 
     def _as_told(self, reward: float) -> float:
-        """A reward in the direction in which callers tell it: minus the reward for costs. The way back is the same."""
+        """A reward as callers tell it, minus the reward for costs; and the way back."""
         return reward if self.direction == "max" else 0.0 - reward  # not -reward, which may be -0.0
 
     def _interval_as_told(self, ends: tuple[float, float]) -> tuple[float, float]:
-        """An interval of rewards in the direction in which callers tell them."""
         return ends if self.direction == "max" else (self._as_told(ends[1]), self._as_told(ends[0]))
 
     def _repr_html_(self) -> str:
@@ -139,8 +135,7 @@ class Agent:
     @property
     def done(self) -> bool:
         """Whether the budget is spent (never, for an agent without a horizon)."""
-        with self._lock:
-            return self._over
+        return self.horizon is not None and self.t >= self.horizon
 
     @property
     def pulls(self) -> dict[Any, int]:
@@ -220,10 +215,9 @@ class Agent:
             self._leading = best.arm, self.t
 
     def statistics(self) -> dict[Any, Statistics]:
-        """What the estimates of each arm are computed from (see :class:`sharpe_bandits.objectives.Statistics`); NaN if
-        there are too few rewards. Pulls are the total weight of rewards, if some are forgotten.
-
-        They are those of rewards, which are maximised: of minus the costs, if costs are told.
+        """What the estimates of each arm are computed from (see :class:`sharpe_bandits.objectives.Statistics`), of
+        minus the costs if costs are told; NaN if there are too few rewards. Pulls are the total weight of rewards, if
+        some are forgotten.
         """
         with self._lock:
             columns = self._statistics(self._state)
@@ -307,7 +301,7 @@ class Agent:
         x = self._checked_reward(i, reward)
         with self._lock:
             if why := self._refusal(i):
-                kind = CampaignOverError if self._over else InvalidInputError
+                kind = CampaignOverError if self.done else InvalidInputError
                 raise kind(f"{why}; nothing was recorded")
             if not self._pending[i]:  # a round that the caller chose to play
                 self._begin(i)
@@ -320,7 +314,7 @@ class Agent:
             warnings.warn(warning, RewardWarning, stacklevel=2)
 
     def _checked_reward(self, i: int, reward: Any) -> float:
-        """A reward of arm number i as the policy sees it; raises if it is not in the supported range."""
+        """A reward of arm number i as the policy sees it."""
         x = real(reward)
         if not is_supported_reward(x):
             problem = unsupported_reward(reward, f"a reward of arm {self.arms[i]!r}")
@@ -367,9 +361,8 @@ class Agent:
     # Campaigns decide elsewhere, and hold a lock of their own.
 
     def _apply_rewarded(self, i: int, reward: float, pending: bool, covariate: float | None = None) -> bool:
-        """Record the reward of a pull of arm number i that was handed out; returns whether the policy could use it.
-
-        ``pending``: whether the pull was still pending; one that was given up may still pay.
+        """Record the reward of a pull of arm number i that was handed out, and may have been given up since (not
+        ``pending``); returns whether the policy could use it.
         """
         used = self._refusal(i) is None
         if used:
@@ -393,7 +386,7 @@ class Agent:
 
     @contextmanager
     def _only(self, arms: Iterable[int]) -> Iterator[None]:
-        """Inside it, the agent chooses among these arms, given by number."""
+        """Choose among these arms, given by number."""
         with self._lock:
             active, self._active[:] = self._active.copy(), False
             self._active[list(arms)] = True
@@ -416,7 +409,7 @@ class Agent:
 
     def _next(self) -> int:
         """The arm to play now, without changing the agent."""
-        if self._over:
+        if self.done:
             raise CampaignOverError(f"{self._why_over()}; see recommend()")
         if self.horizon is not None and self.t + self._n_pending >= self.horizon:
             raise CampaignOverError(
@@ -444,7 +437,7 @@ class Agent:
 
     def _refusal(self, i: int) -> str | None:
         """Why a reward of arm i, which may arrive late, cannot be used; None if it can."""
-        return self._why_over() if self._over else None
+        return self._why_over() if self.done else None
 
     def _check_arms_may_change(self, count: int) -> None:
         """Raise if the policy cannot continue with different arms, ``count`` in total."""
@@ -469,14 +462,11 @@ class Agent:
         """Record a reward of arm i in round t, and the covariate of that round."""
         arm_state.observe(self._all, i, x, z, self.t, *self._observing, self._objective_arguments)
 
-    @property
-    def _over(self) -> bool:
-        return self.horizon is not None and self.t >= self.horizon
-
     def _recommend(self) -> Any:
         return self.arms[self._best(np.flatnonzero(self._active & (self._state.sums.pulls > 1)).tolist())]
 
     def _choose(self) -> int:
+        """The arm to play now, among the active ones."""
         raise AssertionError("an agent of no family")
 
     def _silent(self) -> list[tuple[Any, int]]:

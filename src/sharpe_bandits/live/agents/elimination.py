@@ -37,7 +37,7 @@ class EliminationAgent(Agent):
         self._share, self._decide = specialise(elimination.share_pulls, {}), specialise(elimination.decide, {})
 
     @property
-    def _over(self) -> bool:
+    def done(self) -> bool:
         return self._phase >= len(self._phases)
 
     @property
@@ -57,7 +57,7 @@ class EliminationAgent(Agent):
         return np.flatnonzero(self._taken).tolist()
 
     def _next(self) -> int:
-        if self._over:
+        if self.done:
             raise CampaignOverError(f"{self._why_over()}; see recommend()")
         i = self._choose()
         if self._due[i] <= self._pending[i]:
@@ -75,7 +75,7 @@ class EliminationAgent(Agent):
         return i if left[i] > 0 else self._alive[0]  # arms that were dropped have none left
 
     def _refusal(self, i: int) -> str | None:
-        if self._over or self._due[i] > 0:
+        if self.done or self._due[i] > 0:
             return super()._refusal(i)
         state = "has all its pulls of this phase" if i in self._alive else "was dropped"
         if self._taken[i]:
@@ -91,17 +91,14 @@ class EliminationAgent(Agent):
             update(self._now.kept, i, sums.pulls[i] + 1.0, x, d, z, self._objective_arguments)
             arm_state.add(sums, i, d, 1.0)
         self._due[i] -= 1
-        while not self._over and not self._due.any():
+        while not self.done and not self._due.any():
             self._end_phase()
 
     def _prepare(self) -> None:
-        with self._lock:
-            sums, kept, alive = self._example_sums(), self._now.kept, np.arange(len(self.arms))
-            pulls, keep = self._phases[0][:2]
-            wanted, taken = self._rule.n_recommended, self._taken.copy()
-            self._decide(self._formulas, sums, kept, alive, len(alive), keep, wanted, taken)
-            quota = np.zeros(keep, np.int64)
-            self._share(self._formulas, sums, kept, alive, keep, pulls, keep == len(alive), quota)
+        fresh = EliminationAgent(self._rule, len(self.arms), self.horizon, 0)
+        for column, numbers in zip(fresh._now.sums, self._example_sums(), strict=True):
+            column[:] = numbers
+        fresh._end_phase()
 
     def _end_phase(self) -> None:
         alive = np.array(self._alive, np.int64)
@@ -112,8 +109,8 @@ class EliminationAgent(Agent):
         self._decide(self._formulas, sums, kept, alive, len(alive), keep, wanted, self._taken)
         self._phase += 1
         self._due[:] = 0
-        self._alive = [] if self._over else [int(i) for i in alive[:keep]]
-        if self._over:
+        self._alive = [] if self.done else [int(i) for i in alive[:keep]]
+        if self.done:
             return
         quota = np.zeros(keep, np.int64)
         pulls = self._phases[self._phase][0]

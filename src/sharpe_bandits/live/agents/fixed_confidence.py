@@ -42,18 +42,14 @@ class FixedConfidenceAgent(Agent):
     def sure(self) -> bool:
         """Whether the recommended arm is the best with confidence 1 - delta."""
         with self._lock:
-            return self._sure
+            return not self._in_pilot and not self._pair
 
     @property
-    def _sure(self) -> bool:
-        return not self._in_pilot and not self._pair
-
-    @property
-    def _over(self) -> bool:
-        return self._sure or super()._over
+    def done(self) -> bool:
+        return self.sure or super().done
 
     def _why_over(self) -> str:
-        return "this agent is sure of the best arm" if self._sure else super()._why_over()
+        return "this agent is sure of the best arm" if self.sure else super()._why_over()
 
     def _choose(self) -> int:
         if self._in_pilot:
