@@ -292,7 +292,7 @@ UCB = {"kind": "UCBRSSR", "L": 1}
             ("cases", 1, "objective", "kind"),
         ),
         ({"sweep": {"horizon": [100, 1]}}, "got 1", ("sweep", "horizon")),
-        ({"clock": "days"}, "clock must be one of .* got 'days'", ("clock",)),
+        ({"clock": "days"}, "clock must be one of .* got 'days'", ("arms",)),
         ({"switches": [{"after": 10}]}, "a switch needs arms", ("switches", 0)),
         ({"switches": [{"after": 10, "arm": []}]}, "did you mean 'arms'", ("switches", 0, "arm")),
         ({"switches": [{"after": 0, "arms": PAIR}]}, "after must be .* got 0", ("switches", 0, "after")),
@@ -302,7 +302,7 @@ UCB = {"kind": "UCBRSSR", "L": 1}
             "did you mean 'Normal'",
             ("switches", 0, "arms", 0, "kind"),
         ),
-        ({"switches": [{"after": 9, "arms": PAIR}, {"after": 9, "arms": PAIR}]}, "after must rise", ("switches",)),
+        ({"switches": [{"after": 9, "arms": PAIR}, {"after": 9, "arms": PAIR}]}, "in increasing order", ("switches",)),
         ({"cases": [{"horizon": 50}, {"horizon": 50}]}, "cannot be distinguished", ("cases", 1)),
         ({"sweep": {"L": [1, 1]}}, "cannot be distinguished", ("sweep",)),
         (
@@ -347,6 +347,7 @@ RANDOM = {"kind": "Uniform", "random": True, "repeat": 4, "low": "u1 * u2", "hig
         ([{**RANDOM, "repeats": 1}], "did you mean 'repeat'", ("arms", 0, "repeats")),
         ([{**RANDOM, "kind": "Normal"}], "one entry of kind Uniform", ("arms", 0)),
         ([RANDOM, UNIFORM], "one entry of kind Uniform", ("arms", 0)),
+        ([{**RANDOM, "low": [0, 1, 2]}], "broadcast", ("arms", 0)),
     ],
 )
 def test_what_is_wrong_with_random_arms_is_said_before_any_run(entries, message, place):

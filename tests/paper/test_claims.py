@@ -360,3 +360,17 @@ def test_verdicts_of_a_folder(tmp_path):
     (tmp_path / "claims.json").write_text('[{"id": "R1.1", "claim": "of an earlier version"}]')
     with pytest.raises(sb.errors.InvalidInputError, match="again"):
         scorecard.load(tmp_path)
+
+
+def test_a_verdict_without_a_standard_error_is_written_and_read_as_json():
+    """Few runs leave no standard error, and JSON has no word for that but null."""
+    unknown = Estimate(1.5, math.nan, -math.inf, math.inf)
+    verdict = Verdict(
+        "R1.1", "R1", "paper", "less", "undecided", (Evidence("a < b", 2.0, math.nan, unknown, "undecided"),)
+    )
+    again = Verdict.from_dict(json.loads(json.dumps(verdict.to_dict(), allow_nan=False)))
+    (evidence,) = again.evidence
+    assert math.isnan(evidence.right)
+    assert math.isnan(evidence.difference.se)
+    assert (evidence.difference.mean, evidence.difference.low, evidence.difference.high) == (1.5, -math.inf, math.inf)
+    assert again.says == verdict.says

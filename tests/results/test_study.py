@@ -140,6 +140,11 @@ def test_a_study_of_given_horizons_has_no_stopping_time(study):
         study.stopping_time()
 
 
+def test_runs_that_stop_by_themselves_have_no_second_half(identified):
+    with pytest.raises(sb.errors.InvalidInputError, match="LUCB stops by itself"):
+        identified.locked_in()
+
+
 def test_a_report_is_a_folder(study, tmp_path):
     with pytest.raises(
         sb.errors.InvalidInputError, match=r"a report is a folder, got '.*page\.html'; leave \.html out"

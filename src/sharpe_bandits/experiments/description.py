@@ -56,7 +56,7 @@ def at(*place: str | int) -> Iterator[None]:
     """Errors raised here are at this place of the description, or at a place within it."""
     try:
         yield
-    except SharpeBanditsError as error:
+    except (SharpeBanditsError, ValueError) as error:  # numpy refuses lists of a wrong length
         within = error.place if isinstance(error, DescriptionError) else ()
         raise DescriptionError(str(error), *place, *within) from None
 
@@ -197,10 +197,8 @@ def _environment(entries: Any, names: dict[str, Any], clock: Any) -> Environment
     for place, entry in tables:
         with at(*place):
             arms += _arms(entry, names, len(arms))
-    try:
+    with at("arms"):
         return Bandit(arms, clock=clock)
-    except InvalidInputError as error:
-        raise DescriptionError(str(error), "clock" if str(error).startswith("clock") else "arms") from None
 
 
 def _arms(entry: dict[str, Any], names: dict[str, Any], before: int) -> Iterator[Any]:
@@ -240,12 +238,7 @@ def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -
         known = ("kind", "random", "low", "high", "repeat")
         check_keys("parameter of random Uniform arms", entry, known, "Uniform", ("low", "high"))
         count = _whole("repeat", {"repeat": 1, **entry}, names, 2, MOST_ARMS)
-        try:
-            draw(np.random.default_rng(0))  # so that errors are reported now
-        except (ValueError, TypeError) as error:  # values that are not numbers, or too many
-            if isinstance(error, DescriptionError):
-                raise
-            raise InvalidInputError(f"low and high must be a number or an expression each: {error}") from None
+        draw(np.random.default_rng(0))  # so that errors are reported now
     text = " ".join(f"Uniform({entry['low']}, {entry['high']})".split())
     words = set(re.findall(r"\w+", text))
     used = [f"{name} = {shown(value)}" for name, value in names.items() if name in words]

@@ -53,8 +53,7 @@ class Panel:
     long_cases: tuple[Case, ...] = ()  # with a longer horizon and one policy, to judge statements about growth
     beyond: bool = False  # whether the panel goes beyond the paper: nothing is claimed
     readings: tuple[Panel, ...] = ()  # under other readings of the text, each with the claims that it is played for
-    reading: str = ""  # if this is such a panel: key and name of its reading, and what is read how
-    reading_name: str = ""
+    reading: str = ""  # if this is such a panel: the name of its reading, and what is read how
     condition: str = ""
 
     def __repr__(self) -> str:

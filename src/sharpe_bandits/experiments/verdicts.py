@@ -106,8 +106,8 @@ class Verdict:
             return {key: unknown.get(key, math.nan) if value is None else value for key, value in table.items()}
 
         def evidence(table: dict[str, Any]) -> tuple[Evidence, ...]:
-            differences = ((one, Estimate(**numbers(one["difference"]))) for one in table["evidence"])
-            return tuple(Evidence(**{**numbers(one), "difference": difference}) for one, difference in differences)
+            tables = ({**numbers(e), "difference": Estimate(**numbers(e["difference"]))} for e in table["evidence"])
+            return tuple(Evidence(**of_one) for of_one in tables)
 
         fields = {name: value for name, value in data.items() if name not in ("dependence", "confidence")}
         readings = tuple(UnderReading(**{**other, "evidence": evidence(other)}) for other in fields["readings"])

@@ -39,8 +39,7 @@ def judge(result: PanelResult) -> list[Verdict]:
 
 def with_reading(verdict: Verdict, other: Verdict, result: PanelResult) -> Verdict:
     """The verdict with that under another reading."""
-    panel = result.panel
-    added = UnderReading(panel.reading_name or panel.reading, panel.condition, other.verdict, other.evidence)
+    added = UnderReading(result.panel.reading, result.panel.condition, other.verdict, other.evidence)
     return replace(verdict, readings=(*verdict.readings, added))
 
 

@@ -134,7 +134,7 @@ def _panel(id: str, profile: Profile, reading: Reading) -> Panel:
         merged.get("checkpoints", CHECKPOINTS),
         tuple(_claim(name, judged[name], profile, reading) for name in judged if name in (reading.claims or judged)),
         raw.get("max_runs"), tuple(long_cases), raw.get("beyond", False),
-        reading=reading.id, reading_name=reading.name, condition=reading.condition,
+        reading=reading.name, condition=reading.condition,
     )  # fmt: skip
 
 

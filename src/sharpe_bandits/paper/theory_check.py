@@ -95,7 +95,7 @@ def _against_bound(check: str, measured: Estimate, most: float, verdict: Judgeme
 
 def _place(result: PanelResult, case: Case, policy: Policy) -> list[Any]:
     """Where a row of a table is from: panel, profile and reading, case, policy, horizon."""
-    profile = ", ".join(filter(None, (result.panel.profile, result.panel.reading_name)))
+    profile = ", ".join(filter(None, (result.panel.profile, result.panel.reading)))
     return [result.panel.id, profile, case.label, policy.name, case.horizon]
 
 
@@ -299,24 +299,21 @@ Measured = tuple[str, str, float, Estimate, Sequence[Arm]]
 
 def _coverage(result: PanelResult, findings: TheoryFindings) -> None:
     """The coverage panel: violation rates compared with what the inequalities promise."""
-    by_kind: dict[str, list[tuple[Evidence, bool]]] = {}  # and whether rewards are in [0, 1]
+    by_kind: dict[str, list[tuple[Evidence, bool]]] = defaultdict(list)  # and whether rewards are in [0, 1]
     sizes: set[int] = set()
     for case, study in zip(result.panel.cases, result.studies, strict=True):
-        environment = case.environment
-        assert isinstance(environment, Bandit)
-        measured = list(_inequalities(environment, case, findings.seed))
-        if case.horizon not in sizes:  # the others do not depend on L
-            measured += [*_orders(environment, case.horizon, findings.seed)]
-            measured += [*_phases(environment, case.horizon, findings.seed)]
-            sizes.add(case.horizon)
-        for kind, place, promise, rate, arms in measured:
+        bandit, n, seed = case.environment, case.horizon, findings.seed
+        assert isinstance(bandit, Bandit)
+        lemmas = [] if n in sizes else [*_orders(bandit, n, seed), *_phases(bandit, n, seed)]  # they do not depend on L
+        sizes.add(n)
+        for kind, place, promise, rate, arms in [*_inequalities(bandit, case, seed), *lemmas]:
             promised = {**dict.fromkeys(ENDS, min(promise, 1.0)), "se": 0.0}
             for metric, numbers in (("violation rate", vars(rate)), (PROMISED, promised)):
-                row = study.row(kind, SAMPLES, {"t": case.horizon, "metric": metric, **numbers})
+                row = study.row(kind, SAMPLES, {"t": n, "metric": metric, **numbers})
                 result.of_theory.append({**row, "case": place})
             evidence = _against_bound(f"{kind} @ {place} within its promise", rate, promise, within(rate, promise))
             unit = all(arm.support[0] >= 0 and arm.support[1] <= 1 for arm in arms)
-            by_kind.setdefault(kind, []).append((evidence, unit))
+            by_kind[kind].append((evidence, unit))
     for claim in result.panel.claims:
         pairs = [pair for check in claim.checks for pair in by_kind[check]]
         small = [evidence.verdict for evidence, unit in pairs if unit]

@@ -22,6 +22,7 @@ from .metrics import Curve, Estimate
 Metric = Literal["regret", "error", "stopping time"]
 #: Metrics that policies are compared by: those, or one whose unit does not depend on the objective.
 Compared = Metric | Literal["sub-optimal plays"]
+Measured = tuple[str, Curve | Estimate]
 #: A run is locked in at a share if the best arms got less than that share of the pulls in its last half.
 LOCKED_IN = (0.01, 0.1, 0.5)
 #: Default confidence level of intervals.
@@ -177,7 +178,7 @@ class PolicyResult:
         interval).
         """
         if self.halfway is None:
-            raise InvalidInputError(f"pulls of {self.name} at half of the horizon were not recorded; simulate it again")
+            raise InvalidInputError(f"{self.name} stops by itself: its runs have no half of a horizon")
         gaps = self.gaps(objective)
         if self.switches:
             gaps = gaps.min(axis=0, keepdims=True)  # an arm that is best for a while is not a wrong one
@@ -212,10 +213,8 @@ class PolicyResult:
             return self._weighted((self.gaps(objective) > 0).astype(float))[:, -1], self.batch_sizes
         return self.regret_per_batch(objective)[:, -1], self.batch_sizes
 
-    def measures(
-        self, metric: Metric, objective: Objective | None = None, L: float | None = None
-    ) -> Iterator[tuple[str, Curve | Estimate]]:
-        """All metrics of the policy for tables, with curves if the policy is ranked by regret."""
+    def measures(self, metric: Metric, objective: Objective | None, L: float | None = None) -> Iterator[Measured]:
+        """All metrics of the policy for tables, by name, with curves if the policy is ranked by regret."""
         judge = self.objective_used(objective)
         if metric == "regret":
             yield "regret", self.regret(judge)
@@ -298,10 +297,8 @@ class StoppingResult(PolicyResult):
         rows = np.arange(self.runs) % len(roots)
         return strictly & (roots[rows, self.recommended[:, 0]] < roots.max(axis=1)[rows] - self.epsilon)
 
-    def measures(
-        self, metric: Metric, objective: Objective | None = None, L: float | None = None
-    ) -> Iterator[tuple[str, Curve | Estimate]]:
-        """All metrics of the policy for tables."""
+    def measures(self, metric: Metric, objective: Objective | None, L: float | None = None) -> Iterator[Measured]:
+        """All metrics of the policy for tables, by name."""
         judge = self.objective_used(objective)
         yield "stopping time", self.stopping_time()
         yield "unfinished runs", self.unfinished()

@@ -295,7 +295,7 @@ class Study(Mapping[str, PolicyResult]):
             rows.append([name, *vars(values[name]).values(), paired.mean, paired.low, paired.high])
         title = f"{self._size()}, {judge!r}, {100 * confidence:g}% intervals"
         if metric == "stopping time":
-            unfinished = {name: 1 - float(result.stopped.mean()) for name, result in self.items()}
+            unfinished = {name: float(np.mean(~result.stopped)) for name, result in self.items()}
             columns, rows = [*columns, "unfinished runs"], [[*row, unfinished[row[0]]] for row in rows]
             if any(unfinished.values()):
                 title += "; a stopping time is a lower bound where runs are unfinished"
@@ -318,7 +318,7 @@ class Study(Mapping[str, PolicyResult]):
                 times = measured.t if isinstance(measured, Curve) else [self.horizon]
                 ends = [np.atleast_1d(getattr(measured, end)).tolist() for end in ENDS]
                 for t, *values in zip(map(int, times), *ends, strict=True):
-                    numbers = {"t": t, "metric": what, **dict(zip(ENDS, values, strict=True))}
+                    numbers = dict(zip(("t", "metric", *ENDS), (t, what, *values), strict=True))
                     table.append(study.row(name, result.runs, numbers))
         return table
 
