@@ -49,7 +49,7 @@ def played(run, count):
 
 
 def test_a_campaign_is_the_one_that_the_library_makes(run):
-    words = ("--policy", "SF-UCB:c=0.5", "--L", 1e-5, "--risk-free-per-round", 1e-4, "--horizon", 500)
+    words = ("--policy", "SF-UCB:c=0.5,risk_free=1e-4", "--L", 1e-5, "--horizon", 500)
     more = ("--lease", "1 day", "--default-reward", -0.01, "--explore", 0.1, "--seed", 4)
     said = run("create", "desk", *words, *more, "--arms", *ARMS, "--json")
     policy = sb.ScaleFreeUCB(L=1e-5, c=0.5, risk_free=1e-4)

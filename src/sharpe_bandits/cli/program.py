@@ -30,7 +30,7 @@ COMMANDS = {
     "campaign": ("campaign", "durable campaigns: ask which arm to play, tell the reward later",
                  "ask desks --store campaigns.db"),
     "serve": ("serve", "campaigns over HTTP, with a live dashboard", "campaigns.db"),
-    "demo": ("demo", "the dashboard on simulated campaigns", "--port 8000"),
+    "demo": ("serve", "the dashboard on simulated campaigns", "--port 8000"),
     "cache": ("cache", "show or clear the cache of compiled kernels", "--clear"),
     "policies": ("listing", "list the policies that an experiment file can name", ""),
     "arms": ("listing", "list the arms that an experiment file can name", ""),

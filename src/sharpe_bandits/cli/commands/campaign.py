@@ -56,7 +56,6 @@ def add(campaign: argparse.ArgumentParser) -> None:
     create = add_action(actions, "create", words, _create, "name", opens=store_target)
     create.add_argument("--policy", required=True, help="kind or name, with parameters as in SF-UCB:L=1e-5,c=0.5")
     create.add_argument("--L", type=float, help="regulariser of the policy, in units of the variance of a reward")
-    create.add_argument("--risk-free-per-round", type=float, default=0.0, metavar="RATE", help="risk-free rate (0)")
     create.add_argument("--arms", nargs="+", required=True, metavar="ARM", help="names of the arms")
     for name, setting in optional_settings().items():
         create.add_argument(f"--{name.replace('_', '-')}", type=setting.metadata["kind"], help=setting.metadata["help"])
@@ -190,7 +189,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _create(target: str, options: argparse.Namespace) -> Result:
-    policy = policy_from_text(options.policy, options.L, options.risk_free_per_round)
+    policy = policy_from_text(options.policy, options.L)
     settings: Any = {name: getattr(options, name) for name in optional_settings()}
     campaign = Store(target).campaign(options.name, policy=policy, arms=options.arms, **settings)
     words = f"campaign {campaign.name}: {policy.name} on {len(campaign.arms)} arms"

@@ -1,21 +1,42 @@
-"""``sharpe-bandits serve``: campaigns over HTTP, with a dashboard."""
+"""``sharpe-bandits serve`` and ``demo``: campaigns over HTTP, with a dashboard; and simulated ones on this machine."""
 
 from __future__ import annotations
 
 import argparse
 import ipaddress
 import os
+import random
 import secrets
+import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
 from ..._support.validation import positive, whole
-from ...errors import InvalidInputError, require
-from ...live.campaigns import Store
+from ...errors import InvalidInputError, SharpeBanditsError, require
+from ...live.campaigns import Campaign, Store
+from ...policies import ScaleFreeUCB
 from .campaign import STORE_VARIABLE, import_modules
 
 #: Seconds after which a store that does not answer is reported: less than clients wait.
 _STORE_TIMEOUT = 10.0
+#: Workers per campaign of the demonstration.
+WORKERS = 4
+#: Seconds between decisions of a worker.
+PAUSE = 0.1
+#: Campaigns of the demonstration: policy, arms with mean and standard deviation of a reward, other settings.
+CAMPAIGNS: dict[str, Any] = {
+    "desks": (
+        ScaleFreeUCB(L=1e-5),
+        {"momentum": (0.004, 0.01), "carry": (0.0006, 0.006), "value": (0.0003, 0.009), "cash": (0.0001, 0.002)},
+        {"lease": "20 seconds", "explore": 0.1},
+    ),
+    "execution venues": (
+        ScaleFreeUCB(L=0.02),
+        {f"venue {k}": (0.1 + 0.05 * (k % 7), 0.5 + 0.1 * (k % 3)) for k in range(1, 13)},
+        {"lease": "1 minute"},
+    ),
+}
 
 
 def add(serve: argparse.ArgumentParser) -> None:
@@ -49,10 +70,7 @@ def require_libraries(purpose: str) -> None:
 
 def _serve(options: argparse.Namespace) -> int:
     require_libraries("the service")
-    from ...service.app import THIS_MACHINE, create_app
-    from ...service.observability import configure_log
-    from ...service.security import READ, WRITE, Token, read_tokens
-    from ...service.server import run
+    from ...service import app, observability, security, server
 
     whole("--port", options.port, 0, 65_535)
     positive("--rate", options.rate)
@@ -69,26 +87,72 @@ def _serve(options: argparse.Namespace) -> int:
     target = options.store or os.environ.get(STORE_VARIABLE)
     if not target:
         raise InvalidInputError(f"name the store, as in sharpe-bandits serve campaigns.db, or set ${STORE_VARIABLE}")
-    if options.host not in THIS_MACHINE and not (options.allowed_hosts and options.token_file):
+    if options.host not in app.THIS_MACHINE and not (options.allowed_hosts and options.token_file):
         raise InvalidInputError(
             f"--host {options.host} can be reached from other machines; give --allowed-hosts, the names under which it "
             "may be reached, and --token-file"
         )
     lines: list[str] = []
     if options.token_file is not None:
-        tokens = read_tokens(options.token_file)
+        tokens = security.read_tokens(options.token_file)
     else:
-        made = {access: secrets.token_urlsafe(32) for access in (READ, WRITE)}
-        tokens = [Token.of(access, access, token) for access, token in made.items()]
-        lines = [f"token to read and write: {made[WRITE]}", f"token to read only:      {made[READ]}"]
-    configure_log(options.log_level)
+        write, read = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+        tokens = [security.Token.of("write", "write", write), security.Token.of("read", "read", read)]
+        lines = [f"token to read and write: {write}", f"token to read only:      {read}"]
+    observability.configure_log(options.log_level)
     store = Store(target, timeout=_STORE_TIMEOUT)
     settings: Any = {"rate": options.rate, "token_file": options.token_file, "modules": options.module}
-    hosts = *THIS_MACHINE, *(options.allowed_hosts or ())
-    app = create_app(store, tokens, hosts, target=target, **settings)
+    hosts = *app.THIS_MACHINE, *(options.allowed_hosts or ())
+    application = app.create_app(store, tokens, hosts, target=target, **settings)
 
     def started(address: str) -> None:
         print("\n".join([f"sharpe-bandits: {address} (Ctrl-C stops it)", *lines]), flush=True)
 
     tls = {"ssl_certfile": options.tls_certificate, "ssl_keyfile": options.tls_key}
-    return run(app, options.host, options.port, started, options.trusted_proxies, **tls)
+    return server.run(application, options.host, options.port, started, options.trusted_proxies, **tls)
+
+
+def add_demo(demo: argparse.ArgumentParser) -> None:
+    demo.add_argument("--store", type=Path, help="file of the store (a temporary one)")
+    demo.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
+    demo.set_defaults(do=_demo)
+
+
+def _work(campaign: Campaign, stop: threading.Event) -> None:
+    """Ask and tell until stopped; one decision in fifty is forgotten, and expires."""
+    _, arms, _ = CAMPAIGNS[campaign.name]
+    chance = random.Random()
+    while not stop.wait(chance.expovariate(1 / PAUSE)):
+        try:
+            decision = campaign.ask(worker=f"{campaign.name} worker")
+            stop.wait(chance.expovariate(4.0))
+            if chance.random() > 0.02:
+                campaign.tell(decision, chance.gauss(*arms.get(decision.arm, (0.0, 0.01))))  # one may be new
+        except SharpeBanditsError:  # a busy machine, or a campaign that was paused in the dashboard
+            stop.wait(1.0)
+
+
+def _demo(options: argparse.Namespace) -> int:
+    require_libraries("the demonstration")
+    from ...service import app, observability, security, server
+
+    observability.configure_log("error")
+    stop = threading.Event()
+    with tempfile.TemporaryDirectory(prefix="sharpe-bandits-demo-") as folder:
+        store = Store(options.store or Path(folder) / "demo.db")
+        campaigns = [
+            store.campaign(name, policy=policy, arms=list(arms), seed=1, **settings)
+            for name, (policy, arms, settings) in CAMPAIGNS.items()
+        ]
+        visitor = security.Token.of("visitor", "write", secrets.token_urlsafe())
+        application = app.create_app(store, [], visitor=visitor)
+
+        def started(url: str) -> None:
+            print(f"Open {url} (Ctrl-C ends the demonstration)", flush=True)
+            for campaign in campaigns * WORKERS:
+                threading.Thread(target=_work, args=(campaign, stop), daemon=True).start()
+
+        try:
+            return server.run(application, "127.0.0.1", options.port, started)
+        finally:
+            stop.set()

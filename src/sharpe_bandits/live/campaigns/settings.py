@@ -193,7 +193,7 @@ def checked(policy: Policy | None, arms: Any, options: Options) -> dict[str, Any
     return values
 
 
-def policy_from_text(text: str, L: float | None, risk_free: float) -> Policy:
+def policy_from_text(text: str, L: float | None, risk_free: float = 0.0) -> Policy:
     """The policy that a text such as "SF-UCB:c=0.5" names; with the regulariser ``L`` if the text has none."""
     (policy,) = policies_by_name([text], L=1.0 if L is None else L, risk_free=risk_free)
     if L is None and "L=" not in text and ("objective=" not in text or hasattr(policy.objective, "L")):
