@@ -28,7 +28,6 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 _TEMPLATES.filters["segment"] = lambda text: quote(str(text), safe="")
-_TEMPLATES.filters["figure"] = lambda x: "–" if x is None else f"{x:.4g}"
 
 
 def _page(request: Request, template: str, code: int = 200, **content: Any) -> Response:
