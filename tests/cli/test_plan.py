@@ -97,13 +97,6 @@ def test_mistakes_in_the_command(arguments, parts, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_mistake_in_the_table_names_its_place(tmp_path, capsys):
-    path = tmp_path / "returns.csv"
-    path.write_text("A,B\n0.01,0.02\n0.02,oops\n0.03,0.01\n")
-    assert main(["plan", str(path), "--kind", "returns", "--periods-per-year", "12"]) == 2
-    assert re.search(says("column 'B'", "line 3", "'oops'"), capsys.readouterr().err)
-
-
 def test_interrupted_it_does_not_promise_to_go_on(tmp_path, capsys, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt

@@ -274,13 +274,6 @@ def test_strangers_cannot_hold_connections_or_memory_and_sighup_ends_nothing(tmp
         assert "Traceback" not in process.stderr.read()
 
 
-def test_a_trusted_proxy_is_an_address_or_a_network(tmp_path, capsys):
-    from sharpe_bandits.cli.program import main
-
-    assert main(["serve", str(tmp_path / "campaigns.db"), "--trusted-proxies", "zz"]) == 2
-    assert "--trusted-proxies: 'zz'" in capsys.readouterr().err
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be deleted")
 def test_a_deleted_store_is_not_acknowledged(http, tmp_path):
     ask(http)
