@@ -11,11 +11,7 @@ import scipy.special
 import scipy.stats
 
 import sharpe_bandits as sb
-from sharpe_bandits.confidence_sequences import (
-    evidence_above,
-    lateness,
-    leader,
-)
+from sharpe_bandits.confidence_sequences import evidence_above, lateness, leader
 from sharpe_bandits.objectives import Statistics
 
 OBJECTIVES = [
@@ -50,23 +46,17 @@ def test_roots_order_arms_as_values_do_and_have_the_gradient_of_differences(obje
         float(objective.value(Statistics(mean=mean, variance=variance))), rel=1e-14
     )
     step = 1e-6
-    up, down = (
-        objective.root(mean + step, variance, *arguments)[0],
-        objective.root(mean - step, variance, *arguments)[0],
-    )
-    assert by_mean / math.sqrt(scale) == pytest.approx((up - down) / (2 * step), rel=1e-6, abs=1e-9)
-    up, down = (
-        objective.root(mean, variance + step, *arguments)[0],
-        objective.root(mean, variance - step, *arguments)[0],
-    )
-    assert by_variance / math.sqrt(scale) == pytest.approx((up - down) / (2 * step), rel=1e-6, abs=1e-9)
+    for gradient, of_mean, of_variance in ((by_mean, step, 0.0), (by_variance, 0.0, step)):
+        up, down = (objective.root(mean + k * of_mean, variance + k * of_variance, *arguments)[0] for k in (1, -1))
+        assert gradient / math.sqrt(scale) == pytest.approx((up - down) / (2 * step), rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
-def test_the_influence_variance_is_that_of_estimates(objective):
+@pytest.mark.parametrize("mean", [2.0, -1.5])
+def test_the_influence_variance_is_that_of_estimates(objective, mean):
     """Estimates from 400 gamma rewards each scatter by W / 400: skewed rewards, so that all moments matter."""
-    x = np.random.default_rng(3).gamma(4.0, 0.5, (4000, 400))
-    root, w = objective.estimate(Statistics(mean=2.0, variance=1.0, third=1.0, fourth=4.5))
+    x = np.random.default_rng(3).gamma(4.0, 0.5, (4000, 400)) + (mean - 2.0)
+    root, w = objective.estimate(Statistics(mean=mean, variance=1.0, third=1.0, fourth=4.5))
     estimates, _ = objective.estimate(objective.statistics(x.T))
     assert estimates.var() * 400 == pytest.approx(w, rel=0.12)  # 5 standard errors of a variance of 4000
     assert estimates.mean() == pytest.approx(root, abs=6 * math.sqrt(w / 400 / 4000) + 2 * w / 400)

@@ -113,7 +113,7 @@ def _briefly(value: Any) -> str:
         return f"{value:.6g}"
     if isinstance(value, dict):
         return in_words(value)
-    return f"{len(value)} values" if isinstance(value, list) and len(value) > 8 else str(value)
+    return f"{len(value)} values" if isinstance(value, (list, tuple)) and len(value) > 8 else str(value)
 
 
 def _is_number(value: Any) -> bool:
