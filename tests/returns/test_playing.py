@@ -125,13 +125,11 @@ def test_start_dates_and_blocks_are_played_like_orders(daily):
 def test_a_policy_with_a_budget_explores_and_then_holds(daily):
     policy = sb.SHSR(L=1e-5, signed=True)
     player = sb.replay(daily, policy, budget=100, runs=3, seed=2)["SHSR"]
-    wealth, found = [], []
+    wealth = []
     for choices, recommended in traced(policy, daily, 2, 3, horizon=100):
         held = np.full(500, recommended)
         held[: len(choices)] = choices
         wealth.append(np.cumprod(1 + daily.values[np.arange(500), held]))
-        found.append(daily.names[recommended])
     assert player.wealth == pytest.approx(np.median(wealth, axis=0))
-    assert f"explores for {len(choices)} of the 500 rows, then holds its recommendation: " in player.rule
-    assert all(f"{name} in {found.count(name) / 3:.0%}" in player.rule for name in found)
+    assert f"explores for {len(choices)} of the 500 rows, then holds what it recommends" in player.rule
     assert sb.replay(daily, policy, runs=2).budget == 250

@@ -317,12 +317,11 @@ def held_by(policy: Policy, table: Evaluator, holding: Holding, full: bool, runs
 
 def play(policy: Policy, table: Evaluator, feedback: Feedback, runs: int, budget: int, late: int = 0) -> Player:
     """Play a policy that holds one column; rewards reach it ``late`` rounds after they are earned."""
-    paths, names = table.paths, table.returns.names
-    explores = policy.has_fixed_budget
+    paths, explores = table.paths, policy.has_fixed_budget
     horizon = budget if explores else paths.rounds
     spec = Spec(policy, paths, horizon, runs, paths.seed, (horizon,), feedback=feedback, delay=late)
     prepare(spec)
-    held, explored, counts = [], 0, np.zeros(len(names), int)
+    held, rule = [], policy.in_words()
     in_round = np.repeat(np.arange(paths.rounds), np.diff([*paths.begins, paths.length]))
     for run in range(runs):
         order = paths.drawn(run)[1]
@@ -330,20 +329,10 @@ def play(policy: Policy, table: Evaluator, feedback: Feedback, runs: int, budget
         choices = chunk.choices[0]
         if explores:
             explored = int(chunk.final[0].sum())
-            recommended = chunk.recommended[0, 0]
-            choices = np.concatenate([choices[:explored], np.full(paths.rounds - explored, recommended)])
-            counts[order[recommended]] += 1
+            choices = np.concatenate([choices[:explored], np.full(paths.rounds - explored, chunk.recommended[0, 0])])
+            of_all = f"{explored:,} of the {paths.rounds:,} {'rows' if paths.rounds == paths.length else 'rounds'}"
+            rule = f"{policy.in_words()}; explores for {of_all}, then holds what it recommends"
         held.append(one_at_a_time(paths.played(run), order[choices][in_round], table.costs))
-    rule = policy.in_words()
-    if explores:
-        often = ", ".join(
-            f"{names[k]} in {counts[k] / runs:.0%}" for k in np.argsort(-counts, kind="stable")[:3] if counts[k]
-        )
-        when = "rows" if paths.rounds == paths.length else "rounds"
-        rule += (
-            f"; explores for {explored:,} of the {paths.rounds:,} {when}, then holds its recommendation: {often} of "
-            "the runs"
-        )
     return table.player(policy.name, "policy", rule, held)
 
 
