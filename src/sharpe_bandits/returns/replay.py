@@ -275,22 +275,18 @@ class Replay(Reported):
                 f"{hurdle.name} (benchmark)", f"{statistics.wealth(own)[-1] - 1:,.0%}", "", f"{q * own.mean():.1%}",
                 f"{math.sqrt(q) * own.std(ddof=1):.1%}", f"{statistics.drawdown(own):.0%}", "", "",
             ])  # fmt: skip
-        heads, shares = self.shares()
-        third = [[name, *(f"{share:.1%}" for share in row)] for name, row in shares]
-        return [first, second, (heads, third)]
+        return [first, second, self._shares()]
 
-    def shares(self) -> tuple[list[str], list[tuple[str, list[float]]]]:
-        """Share of time in each column: heads, and a row per column (of many, the most held ones and the rest).
-
-        Equal weight is left out: its shares are all equal.
-        """
+    def _shares(self) -> console.Cells:
+        """Share of time in each column (of many, the most held ones and the rest); that of equal weight is equal."""
         players = [p for p in self.players if p.name != EQUAL]
         most = sorted(self.names, key=lambda name: -max(p.shares[name] for p in players))
         names = set(most if len(most) <= _LISTED else most[: _LISTED - 1])
-        rows = [(name, [p.shares[name] for p in players]) for name in self.names if name in names]
+        rows = [[name, *(f"{p.shares[name]:.1%}" for p in players)] for name in self.names if name in names]
         others = [name for name in self.names if name not in names]
         if others:
-            rows.append((f"{len(others)} others", [sum(p.shares[name] for name in others) for p in players]))
+            rest = (sum(p.shares[name] for name in others) for p in players)
+            rows.append([f"{len(others)} others", *(f"{share:.1%}" for share in rest)])
         return ["share of time in", *(p.name for p in players)], rows
 
     def to_dict(self) -> dict[str, Any]:
