@@ -97,6 +97,7 @@ def test_an_agent_that_is_told_costs_chooses_as_one_told_their_negatives(policy)
     assert play(agent, costs) == play(twin, -costs)
     assert agent.recommend() == twin.recommend()
     assert agent.values() == {arm: -value for arm, value in twin.values().items()}
+    assert agent.evidence(hurdle=9.0) == twin.evidence(hurdle=-9.0)
     for arm, known in twin.statistics().items():
         assert agent.statistics()[arm][:5] == known[:5]
         assert agent.estimates()[arm] == (-known.mean, known.variance)

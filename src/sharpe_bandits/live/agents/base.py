@@ -17,7 +17,7 @@ from ..._support.call_tree import substituted
 from ..._support.display import html_table
 from ..._support.names import check_name
 from ..._support.plain_data import plain
-from ..._support.validation import is_number, is_supported_reward, list_of, real, unsupported_reward, whole
+from ..._support.validation import finite, is_number, is_supported_reward, list_of, real, unsupported_reward, whole
 from ...confidence_sequences import Evidence, Interval, Leader, evidence_above, intervals, leader
 from ...errors import CampaignOverError, InvalidInputError, RewardWarning, shown, unknown
 from ...objectives import Objective, Statistics
@@ -199,11 +199,12 @@ class Agent:
             return replace(best, arm=self.arms[best.arm], rival=rival, since=since)
 
     def evidence(self, objective: Objective | None = None, *, hurdle: float = 0.0) -> Evidence:
-        """Evidence that some arm beats a hurdle at all, valid at any time: ``p_value`` and the arm with the most of it
-        (see :func:`sharpe_bandits.confidence_sequences.evidence_above`).
+        """Evidence that some arm beats a hurdle (a cost, if costs are told) at all, valid at any time: ``p_value`` and
+        the arm with the most of it (see :func:`sharpe_bandits.confidence_sequences.evidence_above`).
         """
+        bar = self._as_told(finite("hurdle", hurdle))
         with self._lock:
-            best = evidence_above(self._statistics(self._all), self._objective(objective), hurdle=hurdle)
+            best = evidence_above(self._statistics(self._all), self._objective(objective), hurdle=bar)
             return replace(best, arm=self.arms[best.arm])
 
     def _look(self) -> None:
