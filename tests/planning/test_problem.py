@@ -115,7 +115,9 @@ def test_where_rssr_and_sharpe_ratio_part():
     assert re.search(
         says("That is arm 2 (0.97)", "while arm 1 (1) has the largest plain Sharpe ratio"), regularised.conventions()[1]
     )
-    assert "also the arm with the largest plain Sharpe ratio" in plain.conventions()[1]
+    assert plain.conventions()[1] == "Best is the arm with the largest annualised Sharpe ratio."
+    alike = sb.BestArmProblem.from_sharpes([1.0, 0.5], volatility=0.1, objective="rssr")
+    assert "also the arm with the largest plain Sharpe ratio" in alike.conventions()[1]
 
 
 def test_arms_from_a_table():

@@ -34,7 +34,7 @@ def test_a_plan_in_words(plan):
     assert len(words.heads(plan)) == len(words.lines(plan)[0])
 
 
-def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_headline():
+def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_headline(tmp_path):
     problem = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=4)
     plan = sb.plan(problem, budget=500, runs=200)
     assert plan.asked[0].policy == EVERY_ARM
@@ -47,7 +47,7 @@ def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_head
     assert text.startswith("Error probability after 500 rounds (2 years): every arm seen in every period")
     assert assumed in text
     assert words.title(plan) == "How often is the best of 2 arms by Sharpe ratio missed?"
-    page = plan._page({"plan": {"svg": b"<svg></svg>"}})
+    page = plan.report(tmp_path).read_text("utf-8")
     assert html.escape(assumed).replace("&#x27;", "&#39;") in page
     assert page.index("Assumed:") < page.index("<table")
     one_by_one = sb.BestArmProblem.from_returns(exact([3.0, 0.5], 0.5), block=1, bootstrap=True)
@@ -61,10 +61,10 @@ def test_the_best_arm_of_a_table_is_named_and_what_is_assumed_stands_in_the_head
     assert {arm.block for arm in jointly.bandit.arms} == {4.0}
 
 
-def test_a_doubt_about_the_table_stands_in_the_plan():
+def test_a_doubt_about_the_table_stands_in_the_plan(tmp_path):
     returns = exact([3.0, 0.5], 0.5)
     doubted = sb.Returns(returns.names, returns.values, None, 252.0, "returns", (), ("it looks odd",))
     plan = sb.plan(sb.BestArmProblem.from_returns(doubted), budget=100, runs=50)
     assert str(plan).startswith("Check: it looks odd.\n")
-    page = plan._page({"plan": {"svg": b"<svg></svg>"}})
+    page = plan.report(tmp_path).read_text("utf-8")
     assert page.index("Check: it looks odd.") < page.index("Assumed:")

@@ -370,7 +370,7 @@ class BestArmProblem:
     def conventions(self) -> list[str]:
         low, high = self.volatilities.min(), self.volatilities.max()
         stated = f"{self.volatilities[0]:.4g}" if np.allclose(low, high) else f"{low:.4g} to {high:.4g}"
-        if self.shown.name == _RATIO:
+        if self.shown.name == _RATIO and self.objective != Sharpe(0.0):
             formula = "m·|m| / (L + v)" if isinstance(self.objective, RSSR) else "m / (L + √v)"
             best = (
                 f"Best is the arm with the largest {self.objective_name} {formula} of mean m and variance v per "
