@@ -1,7 +1,7 @@
 """Arrays of zeros and the bits of numbers, for use in kernels.
 
-NumPy's own functions would do, but Numba takes long to compile them: a sixth of a first call. These become a few
-instructions (see :mod:`sharpe_bandits.simulation.accelerator`).
+NumPy's own functions would do, but Numba takes long to compile them: a sixth of a first call. Those on arrays become a
+few instructions (see :mod:`sharpe_bandits.simulation.accelerator`).
 """
 
 import numpy as np

@@ -33,7 +33,7 @@ from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.extending import intrinsic
-from numba.np.arrayobj import _empty_nd_impl, make_array, populate_array
+from numba.np.arrayobj import make_array, populate_array
 
 from .._support.call_tree import is_own
 from ..play import memory
@@ -213,8 +213,25 @@ def _zeros(typing: Any, shape: Any, kind: Any = None) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         given = cgutils.unpack_tuple(builder, arguments[0]) if hasattr(shape, "types") else arguments[:1]
         extents = [context.cast(builder, s, kind, types.intp) for s, kind in zip(given, sizes, strict=True)]
-        array = _empty_nd_impl(context, builder, array_type, extents)
-        cgutils.memset(builder, array.data, builder.mul(array.itemsize, array.nitems), 0)
+        strides = [context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(dtype)))]
+        for extent in reversed(extents):
+            strides.append(builder.mul(strides[-1], extent))
+        size = strides.pop()
+        block = context.nrt.meminfo_alloc_aligned(builder, size, context.get_preferred_array_alignment(dtype))
+        with builder.if_then(cgutils.is_null(builder, block), likely=False):
+            context.call_conv.return_user_exc(builder, MemoryError, ("a kernel's arrays do not fit into memory",))
+        data = context.nrt.meminfo_data(builder, block)
+        cgutils.memset(builder, data, size, 0)
+        array = make_array(array_type)(context, builder)
+        word = context.get_value_type(types.intp)
+        populate_array(
+            array,
+            data=builder.bitcast(data, context.get_data_type(dtype).as_pointer()),
+            shape=cgutils.pack_array(builder, extents, ty=word),
+            strides=cgutils.pack_array(builder, strides[::-1], ty=word),
+            itemsize=strides[0],
+            meminfo=block,
+        )
         return impl_ret_new_ref(context, builder, array_type, array._getvalue())
 
     return array_type(shape, kind), generate

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import platformdirs
 
 from .._support.files import read_checked, write_checked
+from ..errors import SharpeBanditsError
 
 _SUFFIX = ".kernel"
 #: The cache is trimmed to this size.
@@ -30,13 +31,14 @@ _warned: set[str] = set()
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels are kept. Raises RuntimeError if a home folder is needed and there is none."""
-    if folder := os.environ.get("SHARPE_BANDITS_CACHE"):
-        return Path(folder).expanduser()
-    path = platformdirs.user_cache_path("sharpe-bandits", appauthor=False, opinion=False)
-    if not path.is_absolute():  # the home folder is unknown
-        raise RuntimeError("there is no home folder")
-    return path
+    """Where compiled kernels are kept; raises if that is in a home folder, and there is none."""
+    with suppress(RuntimeError):  # the home folder is unknown
+        if folder := os.environ.get("SHARPE_BANDITS_CACHE"):
+            return Path(folder).expanduser()
+        path = platformdirs.user_cache_path("sharpe-bandits", appauthor=False, opinion=False)
+        if path.is_absolute():
+            return path
+    raise SharpeBanditsError("there is no home folder; set SHARPE_BANDITS_CACHE to a writable folder of your own")
 
 
 def usable_folder() -> Path | None:
@@ -45,16 +47,13 @@ def usable_folder() -> Path | None:
         folder = cache_folder() / "kernels"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         problem = _unsafe(folder)
-    except RuntimeError:
-        warn_once("there is no home folder")
-        return None
+    except SharpeBanditsError:
+        problem = "there is no home folder"
     except OSError as error:
-        warn_once(f"{folder} cannot be used ({error.strerror})")
-        return None
+        problem = f"{folder} cannot be used ({error.strerror})"
     if problem:
-        warn_once(f"{folder} {problem}, and code read from it is executed")
-        return None
-    return folder
+        warn_once(problem)
+    return None if problem else folder
 
 
 def _unsafe(folder: Path) -> str:
@@ -63,9 +62,10 @@ def _unsafe(folder: Path) -> str:
         return ""
     status = folder.stat()
     if status.st_uid != os.getuid():
-        return "belongs to another user"
+        return f"{folder} belongs to another user, and code read from it is executed"
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return "may be written by other users (remedy: sharpe-bandits cache --clear, then chmod 700)"
+        remedy = "(remedy: sharpe-bandits cache --clear, then chmod 700)"
+        return f"{folder} may be written by other users {remedy}, and code read from it is executed"
     if status.st_mode & 0o077:
         folder.chmod(0o700)
     return ""
@@ -100,15 +100,13 @@ class KernelFiles:
 
     def read(self, key: str) -> bytes | None:
         """The compiled kernel; None if it is missing or damaged."""
-        path = self.path(key)
-        try:
-            content = None if path is None else read_checked(path, _magic(path))
-        except OSError:  # the folder is closed
+        if (path := self.path(key)) is None:
             return None
-        if path is not None and content is not None:
-            with suppress(OSError):
-                if time.time() - path.stat().st_mtime > _DAY:
-                    os.utime(path)  # so that kernels in use are not trimmed
+        content = None
+        with suppress(OSError):  # the folder is closed
+            content = read_checked(path, _magic(path))
+            if content is not None and time.time() - path.stat().st_mtime > _DAY:
+                os.utime(path)  # so that kernels in use are not trimmed
         return content
 
     def write(self, key: str, compiled: bytes) -> None:

@@ -48,10 +48,9 @@ def growth(t: Any, regret: Any, *, start: float | None = None, confidence: float
         )
     if len(curves) < 3:
         raise InvalidInputError(f"at least 3 batches of runs are needed to tell noise from growth, got {len(curves)}")
-    if not (np.isfinite(curves).all() and np.isfinite(times).all()):
-        raise InvalidInputError("times and regret must be finite")
-    if times.size == 0 or times[0] <= 0 or (np.diff(times) <= 0).any():
-        raise InvalidInputError("times must be above 0 and increasing")
+    finite = np.isfinite(curves).all() and np.isfinite(times).all()
+    if not finite or times.size == 0 or times[0] <= 0 or (np.diff(times) <= 0).any():
+        raise InvalidInputError("times must be above 0 and increasing, and they and the regret finite")
     first = times[-1] / 10 if start is None else positive("start", start)
     window = times >= first
     if window.sum() < 5:
