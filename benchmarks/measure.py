@@ -234,11 +234,7 @@ def thompson(sizes: Sizes) -> dict[str, Any]:
     seen: list[np.ndarray] = []
     engines = [
         contender(policy, bandit, n, runs),
-        Contender(
-            GENERATOR,
-            n * some,
-            lambda: seen.extend(by_hand.modified_mvts(low, high, 1.0, n, some, generator)),
-        ),
+        Contender(GENERATOR, n * some, lambda: seen.extend(by_hand.modified_mvts(low, high, 1.0, n, some, generator))),
     ]
     table = rows(take_turns(engines, sizes.repetitions))
     study = ours(policy, bandit, n, 4 * runs, machine.cores())

@@ -81,10 +81,7 @@ FRESH = {
 }  # fmt: skip
 
 #: An arm that loses 5 once in fifty times and else pays about 1, and one that pays about 0.8 with less to fear.
-CRASH = [
-    sb.Empirical([*np.linspace(0.9, 1.1, 98), -5.0, -5.0]),
-    sb.Empirical(np.linspace(0.3, 1.3, 100)),
-]
+CRASH = [sb.Empirical([*np.linspace(0.9, 1.1, 98), -5.0, -5.0]), sb.Empirical(np.linspace(0.3, 1.3, 100))]
 
 
 def known_kinds() -> None:

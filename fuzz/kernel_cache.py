@@ -24,10 +24,7 @@ from .driver import Target
 from .things import damaged_bytes, pick
 
 #: Small kernels, and arguments to call them with.
-_KERNELS: list[tuple[Any, tuple[Any, ...]]] = [
-    (streams.uniform, (np.uint64(7), 3)),
-    (statistics.radius, (20,)),
-]
+_KERNELS: list[tuple[Any, tuple[Any, ...]]] = [(streams.uniform, (np.uint64(7), 3)), (statistics.radius, (20,))]
 #: What may happen to the file of a kernel, beside damage to its bytes.
 _FATES = (
     "empty", "swapped", "a folder", "a full folder", "a pipe", "missing", "unreadable", "read-only", "old",
