@@ -79,9 +79,8 @@ class MemoryRecords:
     def history(self, first, last):
         return [row for n, row in self.rows.items() if first <= n and (last is None or n <= last)]
 
-    def pending(self, count=None, *, after=None, until=None):
-        rows = [row for row in self.rows.values() if row.state == "pending"]
-        rows = [r for r in rows if (after is None or r.expires > after) and (until is None or r.expires <= until)]
+    def pending(self, count=None, *, until=None):
+        rows = [row for row in self.rows.values() if row.state == "pending" and (until is None or row.expires <= until)]
         return sorted(rows, key=lambda row: (row.expires or 0.0, row.number))[:count]
 
     def log(self, before, count, search):

@@ -16,8 +16,7 @@ from .._support.files import from_json
 from .._support.plain_data import finite_or_none, from_plain
 from ..errors import InvalidInputError, SharpeBanditsError, UnknownNameError, UnreadableDataError, unknown
 from ..live.campaigns import Campaign, requests
-from ..live.campaigns.log import to_csv
-from ..live.campaigns.records import CIRCUMSTANCES, PAIRS, Decider, Entry, plain_details, with_iso_times
+from ..live.campaigns.records import CIRCUMSTANCES, PAIRS, Decider, Entry, plain_details, to_csv, with_iso_times
 from ..live.campaigns.settings import optional_settings, policy_from_text
 from ..live.campaigns.webhooks import check_allowed
 from ..policies.base import Policy

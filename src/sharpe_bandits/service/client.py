@@ -26,8 +26,7 @@ from ..errors import ConflictError, InvalidInputError, SharpeBanditsError, Store
 from ..live.agents import Agent
 from ..live.campaigns import Decider, Decision, DecisionState, Entry, Evaluation, LogEntry, Verification, requests
 from ..live.campaigns.interface import CampaignInterface
-from ..live.campaigns.log import history_row
-from ..live.campaigns.records import CIRCUMSTANCES, history_schema
+from ..live.campaigns.records import CIRCUMSTANCES, history_row, history_schema
 from ..live.campaigns.requests import MAX_BATCH, number_of, this_process
 from ..live.campaigns.settings import Options, checked
 from ..live.campaigns.status import Status

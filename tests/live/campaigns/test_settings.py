@@ -3,7 +3,6 @@
 import dataclasses
 import inspect
 import json
-import sqlite3
 from typing import get_type_hints
 
 import pytest
@@ -13,12 +12,11 @@ from sharpe_bandits.live.campaigns.settings import Options, optional_settings
 from tests.live.campaigns.desks import ARMS, POLICY, make
 
 
-def rewrite(path, change):
+def rewrite(store, change):
     """Change the settings of the only campaign in a store."""
-    with sqlite3.connect(path) as connection:
-        (text,) = connection.execute("SELECT settings FROM sharpe_bandits_campaigns").fetchone()
-        connection.execute("UPDATE sharpe_bandits_campaigns SET settings = ?", (json.dumps(change(json.loads(text))),))
-    connection.close()
+    with store._storage.connection() as driver:
+        (text,) = driver.execute("SELECT settings FROM sharpe_bandits_campaigns").fetchone()
+        driver.execute("UPDATE sharpe_bandits_campaigns SET settings = ?", (json.dumps(change(json.loads(text))),))
 
 
 def without(settings, name):
@@ -26,39 +24,31 @@ def without(settings, name):
 
 
 @pytest.mark.parametrize("name", list(optional_settings()))
-def test_a_campaign_created_before_a_setting_existed_has_its_default(name, tmp_path):
-    path = tmp_path / "campaigns.db"
-    with sb.Store(path) as store:
-        store.campaign("desks", policy=POLICY, arms=ARMS)
-    rewrite(path, lambda settings: without(settings, name))
-    with sb.Store(path) as store:
-        campaign = store.campaign("desks", policy=POLICY, arms=ARMS)
-        setting = optional_settings()[name]
-        default = setting.default if setting.default is not dataclasses.MISSING else setting.default_factory()
-        assert campaign.settings[name] == default
-        assert campaign.ask().number == 1
-        assert campaign.verify(choices=True).ok
-        assert [entry.policy for entry in store.campaigns()] == ["SF-UCB"]
+def test_a_campaign_created_before_a_setting_existed_has_its_default(name, file_store):
+    file_store.campaign("desks", policy=POLICY, arms=ARMS)
+    rewrite(file_store, lambda settings: without(settings, name))
+    campaign = file_store.campaign("desks", policy=POLICY, arms=ARMS)
+    setting = optional_settings()[name]
+    default = setting.default if setting.default is not dataclasses.MISSING else setting.default_factory()
+    assert campaign.settings[name] == default
+    assert campaign.ask().number == 1
+    assert campaign.verify(choices=True).ok
+    assert [entry.policy for entry in file_store.campaigns()] == ["SF-UCB"]
 
 
-def test_a_setting_of_a_newer_release_is_refused_with_the_remedy(tmp_path):
-    path = tmp_path / "campaigns.db"
-    with sb.Store(path) as store:
-        make(store)
-    rewrite(path, lambda settings: {**settings, "moods": 3})
-    with sb.Store(path) as store:
-        with pytest.raises(sb.errors.UnreadableDataError, match=r"'moods'.* newer release; upgrade sharpe-bandits"):
-            make(store)
-        assert [entry.name for entry in store.campaigns()] == ["desks"]
-
-
-def test_settings_without_a_policy_are_damaged(tmp_path):
-    path = tmp_path / "campaigns.db"
-    with sb.Store(path) as store:
-        make(store)
-    rewrite(path, lambda settings: without(settings, "policy"))
-    with sb.Store(path) as store, pytest.raises(sb.errors.UnreadableDataError, match="damaged"):
-        make(store)
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda settings: {**settings, "moods": 3}, r"'moods'.* newer release; upgrade sharpe-bandits"),
+        (lambda settings: without(settings, "policy"), "damaged"),
+    ],
+)
+def test_settings_of_a_newer_release_or_without_a_policy_are_refused(change, said, file_store):
+    make(file_store)
+    rewrite(file_store, change)
+    with pytest.raises(sb.errors.UnreadableDataError, match=said):
+        make(file_store)
+    assert [entry.name for entry in file_store.campaigns()] == ["desks"]
 
 
 def test_a_lease_is_a_length_of_time_or_seconds(file_store):

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -12,10 +13,8 @@ from tests.live.campaigns.desks import POLICY, opened
 
 
 def foreign(path):
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE orders (x)")
-    connection.commit()
-    connection.close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE orders (x)")
 
 
 def damaged(path):
@@ -29,10 +28,8 @@ def damaged(path):
 def of_another_version(path):
     with sb.Store(path) as store:
         store.campaign("c", policy=POLICY, arms=["a", "b"])
-    connection = sqlite3.connect(path)
-    connection.execute(f"UPDATE {schema.VERSION_TABLE} SET version_num = '0001'")
-    connection.commit()
-    connection.close()
+        with store._storage.connection() as driver:
+            driver.execute(f"UPDATE {schema.VERSION_TABLE} SET version_num = '0001'")
 
 
 @pytest.mark.parametrize(

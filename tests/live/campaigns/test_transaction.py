@@ -42,35 +42,27 @@ def test_whoever_is_far_behind_catches_up(store):
         assert ours.verify().ok
 
 
-def test_a_snapshot_of_an_older_format_is_made_anew_from_the_log(tmp_path):
+def test_a_snapshot_of_an_older_format_is_made_anew_from_the_log(file_store):
     """Without what older versions did not keep; a newer one is refused."""
-    import sqlite3
-
-    path = tmp_path / "campaigns.db"
-    with sb.Store(path) as store:
-        campaign = make(store)
-        campaign.tell_many({d: pay(d) for d in campaign.ask(count=100)})
-        state = campaign.agent().to_json()
+    campaign = make(file_store)
+    campaign.tell_many({d: pay(d) for d in campaign.ask(count=100)})
+    state = campaign.agent().to_json()
 
     def rewrite(change):
-        connection = sqlite3.connect(path)
-        kept = json.loads(connection.execute("SELECT state FROM sharpe_bandits_snapshots").fetchone()[0])
-        connection.execute("UPDATE sharpe_bandits_snapshots SET state = ?", (json.dumps(change(kept)),))
-        connection.commit()
-        connection.close()
+        with file_store._storage.connection() as driver:
+            kept = json.loads(driver.execute("SELECT state FROM sharpe_bandits_snapshots").fetchone()[0])
+            driver.execute("UPDATE sharpe_bandits_snapshots SET state = ?", (json.dumps(change(kept)),))
 
     rewrite(lambda kept: {"seq": kept["seq"], "decisions": 0, "agent": "of another time"})
-    with sb.Store(path) as store:
-        campaign = make(store)
-        assert campaign.verify().ok
-        assert campaign.agent().to_json() == state
-        campaign.tell_many({d: pay(d) for d in campaign.ask(count=100)})
-        assert campaign.verify().ok
+    campaign = make(file_store)
+    assert campaign.verify().ok
+    assert campaign.agent().to_json() == state
+    campaign.tell_many({d: pay(d) for d in campaign.ask(count=100)})
+    assert campaign.verify().ok
     rewrite(lambda kept: {**kept, "format": 99})
-    with sb.Store(path) as store, pytest.raises(sb.errors.UnreadableDataError, match="newer release"):
-        make(store).ask()
-    with sb.Store(path) as store:
-        assert not make(store).verify().ok
+    with pytest.raises(sb.errors.UnreadableDataError, match="newer release"):
+        make(file_store).ask()
+    assert not make(file_store).verify().ok
 
 
 REQUESTS = [

@@ -9,8 +9,6 @@ from tests.live.campaigns.desks import make, pay
 
 
 def test_a_log_that_was_changed_is_noticed(tmp_path):
-    import sqlite3
-
     path = tmp_path / "campaigns.db"
     with sb.Store(path) as store:
         campaign = make(store)
@@ -35,11 +33,9 @@ def test_a_log_that_was_changed_is_noticed(tmp_path):
     ):
         copy = tmp_path / "copy.db"
         copy.write_bytes(path.read_bytes())
-        connection = sqlite3.connect(copy)
-        connection.execute(change)
-        connection.commit()
-        connection.close()
         with sb.Store(copy) as store:
+            with store._storage.connection() as driver:
+                driver.execute(change)
             verification = store.campaign("desks").verify()
             assert not verification.ok, change
             assert said in str(verification)

@@ -17,11 +17,10 @@ from ..._support.files import write_atomically
 from ...errors import InvalidInputError, UnreadableDataError, shown
 from ...live.campaigns import Campaign, Store, Verification
 from ...live.campaigns.archive import archive
-from ...live.campaigns.backup import back_up
-from ...live.campaigns.log import to_csv
-from ...live.campaigns.records import CIRCUMSTANCES, MEASURES
+from ...live.campaigns.records import CIRCUMSTANCES, MEASURES, to_csv
 from ...live.campaigns.settings import optional_settings, policy_from_text
 from ...live.campaigns.signed import check_export
+from ...live.campaigns.store import back_up
 from ..parser import Pairs, arguments, output
 
 #: Environment variable that names the store, and the default store; --store overrides both.

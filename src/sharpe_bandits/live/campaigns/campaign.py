@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-import functools
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ..._support.validation import probability, whole
-from ...errors import InvalidInputError, RewardWarning, SharpeBanditsError
-from ...policies.base import MIN_PULLS_FOR_WARNING, Policy, check_policy
+from ...errors import InvalidInputError, SharpeBanditsError
+from ...policies.base import Policy, check_policy
 from ..agents import Agent
 from .activity import Activity
 from .interface import CampaignInterface
-from .log import history, log_page
-from .records import Decision, Evaluation, Event, EventKind, LogEntry, Verification, plain_details, utc_time
-from .requests import MAX_BATCH, AcceptClock, Amend, Notified, Request, Tell, number_of, unknown_decision
+from .records import (
+    Decision,
+    Evaluation,
+    Event,
+    EventKind,
+    LogEntry,
+    Verification,
+    history_row,
+    history_schema,
+    plain_details,
+    utc_time,
+)
+from .requests import MAX_BATCH, AcceptClock, Amend, Notified, Request, number_of, unknown_decision
 from .segments import check_free_choice
 from .settings import Settings
 from .state import State, bounded_shares
 from .status import LAST, LEAST, Status, remarks_on, status_of
-from .storage import CampaignRow, Head, Records, Storage
-from .transaction import Transaction, known_decisions
+from .storage import CampaignRow, Head, Records, Search, Storage
+from .transaction import Transaction
 from .verification import first_hash, verify
 from .webhooks import logger, send
 
@@ -33,6 +43,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 T = TypeVar("T")
+#: Decisions in a batch of an Arrow table.
+_PAGE = 50_000
 
 
 class Campaign(CampaignInterface):
@@ -47,7 +59,7 @@ class Campaign(CampaignInterface):
         #: Threads share the state, which may be behind the log.
         self._lock = threading.Lock()
         self._state: State | None = None
-        self._compiled, self._warned, self._next_warning, self._news = False, False, 0, False
+        self._compiled, self._news = False, False
         #: After how many events, and what was remarked then.
         self._remarks: tuple[int, list[str]] = (0, [])
         #: One thread at a time delivers messages.
@@ -85,12 +97,9 @@ class Campaign(CampaignInterface):
                 State(self._settings, self.policy).agent._prepare()
                 self._compiled = True
             results, self._state = self._storage.write(self._id, lambda records: self._execute(records, requests))
-            warning = self._reward_warning() if any(isinstance(request, Tell) for request in requests) else None
             notifies = self._news and self._state is not None and self._state.rules.webhook is not None
         if notifies:
             threading.Thread(target=self._notify_or_warn, name="sharpe-bandits webhook", daemon=True).start()
-        if warning is not None:
-            warnings.warn(f"campaign {self.name!r}: {warning}", RewardWarning, stacklevel=4)
         return results
 
     def _replayed(self, amend: Amend) -> Amend:
@@ -98,23 +107,17 @@ class Campaign(CampaignInterface):
 
         def work(records: Records) -> State | None:
             head, number = records.head(), number_of(amend.decision)
-            row = next(iter(records.decisions(numbers=[number])), None)
-            if row is None or row.reward is None or row.reward == amend.reward:
-                return None
-            events = functools.partial(records.events, 0, head.events)
+            if any(row.reward in (None, amend.reward) for row in records.decisions(numbers=[number])):
+                return None  # nothing is to be amended
+            events = partial(records.events, 0, head.events)
             return State.replayed(events, self._settings, self.policy, {number: amend.reward})
 
         return amend if amend.replay is not None else replace(amend, replay=self._storage.read(self._id, work))
 
     def _execute(self, records: Records, requests: Sequence[Request]) -> tuple[list[Any], State]:
-        known = known_decisions(records, requests)  # first, so that a server is asked for these and the head at once
-        head = records.head()
-        state = self._current(records, head)
-        accepted = any(isinstance(request, AcceptClock) for request in requests)
-        transaction = Transaction(self.name, self._first_hash, records, known, head, state, accepted)
+        transaction = Transaction(self.name, self._first_hash, records, requests, partial(self._current, records))
         self._state = None  # until what is added to it is committed
-        results = [transaction.execute(request) for request in requests]
-        transaction.append()
+        results = transaction.execute()
         self._news = any(map(_is_news, transaction.events))
         return results, transaction.state
 
@@ -190,16 +193,6 @@ class Campaign(CampaignInterface):
         except SharpeBanditsError as error:  # the next message, or notify(), tries again
             logger.warning("campaign %r: %s", self.name, error)
 
-    def _reward_warning(self) -> str | None:
-        """What is wrong with rewards that the policy cannot handle; said once."""
-        agent = self._state.agent if self._state is not None else None
-        if self._warned or agent is None or agent.t < self._next_warning:
-            return None
-        self._next_warning = agent.t + MIN_PULLS_FOR_WARNING * len(agent.arms)
-        warning = agent._reward_warning()
-        self._warned = warning is not None
-        return warning
-
     def _current(self, records: Records, head: Head) -> State:
         """The state after the last event."""
         state, self._state = self._state, None  # until it is up to date
@@ -267,12 +260,27 @@ class Campaign(CampaignInterface):
         return evaluate(self._storage, self._id, self._settings, check_policy(policy))
 
     def _history(self, first: int, count: int | None) -> pa.Table:
+        import pyarrow as pa
+
         last, arms = None if count is None else first + count - 1, self.arms
-        return self._storage.read(self._id, lambda records: history(records, arms, first, last))
+        schema = history_schema(isinstance(arms[0], str))
+
+        def work(records: Records) -> pa.Table:
+            rows, batches = iter(records.history(first, last)), []
+            while page := [history_row(Decision.from_row(row, arms)) for row in islice(rows, _PAGE)]:
+                batches.append(pa.RecordBatch.from_pylist(page, schema))
+            return pa.Table.from_batches(batches, schema)
+
+        return self._storage.read(self._id, work)
 
     def _log(self, before: int | None, count: int, search: str) -> list[LogEntry]:
-        arms = self.arms
-        return self._storage.read(self._id, lambda records: log_page(records, arms, before, count, search))
+        arms, text, wanted = self.arms, search.strip().lower(), None
+        if text:
+            number = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
+            kinds = [kind.value for kind in EventKind if text in kind.label]
+            wanted = Search(number, text, kinds, [i for i, arm in enumerate(arms) if text in str(arm).lower()])
+        rows = self._storage.read(self._id, lambda records: records.log(before, count, wanted))
+        return [LogEntry.from_row(*row, arms) for row in rows]
 
 
 def _is_news(event: Event) -> bool:

@@ -382,15 +382,12 @@ class _SQLRecords:
         rows = self._pages(_DECISION_COLUMNS, _DECISIONS, "number", first, _ALL if last is None else last)
         return map(DecisionRow._make, rows)
 
-    def pending(
-        self, count: int | None = None, *, after: float | None = None, until: float | None = None
-    ) -> list[DecisionRow]:
-        ends = {" AND expires > ?": after, " AND expires <= ?": until}
-        bounds = {condition: end for condition, end in ends.items() if end is not None}
-        statement = f"SELECT {_DECISION_COLUMNS} FROM {_DECISIONS} WHERE {_PENDING}{''.join(bounds)}"
-        order = "ORDER BY expires, number LIMIT ?"
-        rows = self._rows(f"{statement} {order}", self._campaign, *bounds.values(), count or _ALL)
-        return list(map(DecisionRow._make, rows))
+    def pending(self, count: int | None = None, *, until: float | None = None) -> list[DecisionRow]:
+        bound, ends = ("", []) if until is None else (" AND expires <= ?", [until])
+        statement = (
+            f"SELECT {_DECISION_COLUMNS} FROM {_DECISIONS} WHERE {_PENDING}{bound} ORDER BY expires, number LIMIT ?"
+        )
+        return list(map(DecisionRow._make, self._rows(statement, self._campaign, *ends, count or _ALL)))
 
     def log(self, before: int | None, count: int, search: Search | None) -> list[tuple[Event, str | None, str | None]]:
         page = f"SELECT campaign, {_EVENT_COLUMNS} FROM {_EVENTS} WHERE campaign = ? AND seq > {_ARCHIVE} AND seq < ?"

@@ -128,12 +128,12 @@ def check_guardrails(guardrails: Any) -> list[dict[str, Any]]:
 
 
 def _from_parts(parts: Any) -> Guardrail:
-    if not isinstance(parts, Mapping) or not {"kind", "limit"} <= parts.keys():
-        raise InvalidInputError(f"a guardrail needs a kind and a limit, got {shown(parts)}")
-    names = [one.name for one in fields(Guardrail)]
-    for name in parts:
+    names, given = [one.name for one in fields(Guardrail)], parts if isinstance(parts, Mapping) else {}
+    for name in given:
         if name not in names:
             raise unknown("part of a guardrail", name, names)
+    if not {"kind", "limit"} <= given.keys():
+        raise InvalidInputError(f"a guardrail needs a kind and a limit, got {shown(parts)}")
     return Guardrail(**{**parts, "limit": finite("the limit of a guardrail", parts["limit"])})
 
 

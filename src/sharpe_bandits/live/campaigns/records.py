@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
 
-from ..._support.names import check_name
+from ..._support.names import check_name, csv_cell
 from ..._support.validation import finite, positive
 from ...errors import InvalidInputError, shown
 from ...policies.base import Direction
@@ -302,6 +302,13 @@ class LogEntry(Plain):
     worker: str | None
     details: dict[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def from_row(cls, event: Event, key: str | None, worker: str | None, arms: list[Any]) -> LogEntry:
+        """The entry of an event, with key and worker of its decision."""
+        arm = event.name if event.arm is None else arms[event.arm]
+        kind, at, details = EventKind(event.kind).label, utc_time(event.at), plain_details(event.details)
+        return cls(event.seq, kind, at, event.number, arm, event.reward, user_key(key), worker, details)
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -395,3 +402,22 @@ def history_schema(named: bool) -> pa.Schema:
     types = {name: getattr(kind, "__args__", [kind])[0] for name, kind in get_type_hints(Decision).items()}
     names = dict.fromkeys([*(name for name in DecisionRow._fields if name in types), *types])
     return pa.schema([(name, kinds.get(types[name], pa.string())) for name in names])
+
+
+def history_row(decision: Decision) -> dict[str, Any]:
+    """A row of a history: tags and metrics are JSON."""
+    return vars(decision) | {name: details_text(getattr(decision, name)) for name in PAIRS}
+
+
+def to_csv(table: pa.Table, header: bool = True) -> bytes:
+    """A table as CSV; text that a spreadsheet would read as a formula gets a leading apostrophe."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    for place, name in enumerate(table.column_names):
+        if pa.types.is_string(table.schema.field(name).type):
+            safe = pa.array([csv_cell(value) for value in table[name].to_pylist()], pa.string())
+            table = table.set_column(place, name, safe)
+    sink = pa.BufferOutputStream()
+    pyarrow.csv.write_csv(table, sink, pyarrow.csv.WriteOptions(include_header=header))
+    return bytes(sink.getvalue())

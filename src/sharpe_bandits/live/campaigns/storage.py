@@ -90,11 +90,9 @@ class Records(Protocol):
     def history(self, first: int, last: int | None) -> Iterable[DecisionRow]:
         """Decisions from number ``first`` to ``last`` (None: all), in order."""
 
-    def pending(
-        self, count: int | None = None, *, after: float | None = None, until: float | None = None
-    ) -> list[DecisionRow]:
-        """At most ``count`` pending decisions, by the end of their leases, then by number; only leases that end later
-        than ``after``, or not later than ``until``.
+    def pending(self, count: int | None = None, *, until: float | None = None) -> list[DecisionRow]:
+        """At most ``count`` pending decisions, by the end of their leases, then by number; only leases that end not
+        later than ``until``.
         """
 
     def log(self, before: int | None, count: int, search: Search | None) -> list[tuple[Event, str | None, str | None]]:

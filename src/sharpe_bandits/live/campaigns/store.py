@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
 from typing import Any, Unpack
 
 from ..._support.names import check_name
@@ -182,6 +185,28 @@ class Store:
 
     def _find(self, name: str) -> CampaignRow | None:
         return next(iter(self._storage.campaigns(name)), None)
+
+
+def back_up(store: Store, out: Path) -> dict[str, Verification]:
+    """Copy all campaigns to an SQLite file that does not exist yet, while the store is in use: files that are copied
+    meanwhile would be damaged. Archived events are included, and each campaign is as it was at one moment.
+    """
+    if out.exists():
+        raise InvalidInputError(f"{out} exists; choose another file, or remove it first")
+    part = out.with_name(f"{out.name}.part")
+    part.unlink(missing_ok=True)
+    try:
+        with Store(part) as copy:
+            results = store.copy_to(copy)
+        with closing(sqlite3.connect(part)) as connection:
+            connection.execute("PRAGMA journal_mode=DELETE")  # one file, which can be read from anywhere
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        part.replace(out)
+    finally:
+        for end in ("", "-wal", "-shm"):
+            Path(f"{part}{end}").unlink(missing_ok=True)
+    return results
 
 
 def _in_use(name: str, target: Store) -> ConflictError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import chain
 from typing import Any
@@ -60,14 +60,18 @@ class Transaction:
         name: str,
         first_hash: str,
         records: Records,
-        known: dict[int | str, DecisionRow | None],
-        head: Head,
-        state: State,
-        clock_accepted: bool,
+        group: Sequence[requests.Request],
+        state_at: Callable[[Head], State],
     ) -> None:
-        self._name, self._records, self._head, self.state = name, records, head, state
-        self._settings, self._policy = state.settings, state.policy
+        self._name, self._records, self._requests = name, records, group
+        #: Decisions in the storage, and new ones, by number and by key; None if there is none. A server is asked for
+        #: these and the head at once.
+        self._known = known_decisions(records, group)
+        self._head = head = records.head()
+        self.state = state_at(head)
+        self._settings, self._policy = self.state.settings, self.state.policy
         self._hash = head.hash or first_hash
+        clock_accepted = any(isinstance(request, requests.AcceptClock) for request in group)
         if (refusal := clock_refusal(head)) is not None and not clock_accepted:
             raise StoreError(refusal)
         #: Time of this transaction.
@@ -77,10 +81,17 @@ class Transaction:
         self.events: list[Event] = []
         self._new: dict[int, DecisionRow] = {}
         self._outcomes: dict[int, Outcome] = {}
-        #: Decisions in the storage, and new ones, by number and by key; None if there is none.
-        self._known = known
 
-    def execute(self, request: requests.Request) -> Any:
+    def execute(self) -> list[Any]:
+        """Execute all requests and write what they add to the storage; the result of each, or its error."""
+        results = [self._execute(request) for request in self._requests]
+        if self.events:
+            snapshot = self.state.due_snapshot(self._head.events)
+            new, outcomes = list(self._new.values()), list(self._outcomes.values())
+            self._records.append(Batch(self._now, self._next_expiry, self.events, new, outcomes, snapshot))
+        return results
+
+    def _execute(self, request: requests.Request) -> Any:
         """The result of a request, or the error of this library that it raises; it then has no effect.
 
         Decisions expire before one is made, whether or not it can be made.
@@ -118,13 +129,6 @@ class Transaction:
         self.state = State.replayed(
             lambda: chain(self._records.events(0, self._head.events), self.events), self._settings, self._policy
         )
-
-    def append(self) -> None:
-        """Write everything to the storage."""
-        if self.events:
-            snapshot = self.state.due_snapshot(self._head.events)
-            new, outcomes = list(self._new.values()), list(self._outcomes.values())
-            self._records.append(Batch(self._now, self._next_expiry, self.events, new, outcomes, snapshot))
 
     def _dispatch(self, request: requests.Request) -> Any:
         match request:
@@ -407,14 +411,15 @@ class Transaction:
         if self._next_expiry is None or self._next_expiry > self._now:
             return
         reward = self._settings.default_reward
-        for row in sorted(self._records.pending(until=self._now)):
+        overdue = self._records.pending(until=self._now)
+        for row in sorted(overdue):
             if row.number not in self._outcomes:  # else an earlier request in this transaction settled it
                 details = self._segment(row) if reward is None else self._rewarded(row)
                 self._add(EventKind.EXPIRED, row.number, row.arm, reward, details=details)
                 self._settle(row.number, DecisionState.EXPIRED, reward)
                 if reward is not None:
                     self._watch(row.arm)
-        later = self._records.pending(1, after=self._now)
+        later = self._records.pending(len(overdue) + 1)[len(overdue) :]
         self._next_expiry = later[0].expires if later else None
 
     def _add(
