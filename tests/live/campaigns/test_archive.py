@@ -96,21 +96,18 @@ def test_without_the_files_workers_go_on_and_a_change_in_them_is_found(campaign,
     assert not fresh.verify().ok
 
 
-def test_what_cannot_be_archived(campaign, tmp_path):
-    with pytest.raises(sb.errors.InvalidInputError, match="nothing"):
-        archive(campaign, datetime(2000, 1, 1, tzinfo=UTC), tmp_path / "x")
-    with pytest.raises(sb.errors.InvalidInputError, match="exists"):
-        archive(campaign, at(5), tmp_path)
-
-
 def test_the_command(campaign, tmp_path, capsys):
     from sharpe_bandits.cli.program import main
 
-    store = ["--store", str(tmp_path / "campaigns.db")]
-    assert (
-        main(["campaign", "archive", "c", *store, "--before", at(5).isoformat(), "--out", str(tmp_path / "old")]) == 0
-    )
-    assert "events are in" in capsys.readouterr().out
+    command, store = ["campaign", "archive", "c"], ["--store", str(tmp_path / "campaigns.db")]
+    for before, out, status, said in (
+        (datetime(2000, 1, 1, tzinfo=UTC), tmp_path / "x", 2, "nothing that"),
+        (at(5), tmp_path, 2, "exists"),
+        (at(5), tmp_path / "old", 0, "events are in"),
+    ):
+        assert main([*command, *store, "--before", before.isoformat(), "--out", str(out)]) == status
+        output = capsys.readouterr()
+        assert said in output.out + output.err
 
 
 def test_any_store_archives(store, tmp_path):

@@ -19,13 +19,8 @@ def returns(rounds, seed=4):
     return market.tolist(), (market[:, None] + [0.001, 0.0] + 0.003 * rng.standard_normal((rounds, 2))).tolist()
 
 
-@pytest.fixture
-def store(file_store):
-    return file_store
-
-
-def test_a_campaign_plays_as_an_agent_does(store, tmp_path):
-    campaign, agent = store.campaign("desk", policy=POLICY, arms=ARMS), POLICY.agent(ARMS)
+def test_a_campaign_plays_as_an_agent_does(file_store, tmp_path):
+    campaign, agent = file_store.campaign("desk", policy=POLICY, arms=ARMS), POLICY.agent(ARMS)
     for market, paid in zip(*returns(60), strict=True):
         decision = campaign.ask()
         assert decision.arm == agent.ask()
@@ -43,8 +38,8 @@ def test_a_campaign_plays_as_an_agent_does(store, tmp_path):
     assert campaign.status().arms[0].pulls == agent.pulls["value"]
 
 
-def test_a_reward_without_its_covariate_changes_nothing(store):
-    campaign = store.campaign("desk", policy=POLICY, arms=ARMS)
+def test_a_reward_without_its_covariate_changes_nothing(file_store):
+    campaign = file_store.campaign("desk", policy=POLICY, arms=ARMS)
     first, second = campaign.ask(count=2)
     with pytest.raises(sb.errors.InvalidInputError, match="covariate"):
         campaign.tell(first, 0.01)
@@ -55,15 +50,15 @@ def test_a_reward_without_its_covariate_changes_nothing(store):
     campaign.tell(second, 0.01, covariate=0.02, seen={first.arm: 0.03})
     assert campaign.status().arms[0].pulls == 2
     assert campaign.verify().ok
-    plain = store.campaign("plain", policy=sb.ScaleFreeUCB(L=1e-5), arms=ARMS)
+    plain = file_store.campaign("plain", policy=sb.ScaleFreeUCB(L=1e-5), arms=ARMS)
     with pytest.raises(sb.errors.InvalidInputError, match="Adjusted"):
         plain.tell(plain.ask(), 0.01, covariate=0.02)
     with pytest.raises(sb.errors.InvalidInputError, match="default_reward"):
-        store.campaign("late", policy=POLICY, arms=ARMS, lease="1 day", default_reward=0.0)
+        file_store.campaign("late", policy=POLICY, arms=ARMS, lease="1 day", default_reward=0.0)
 
 
-def test_another_policy_is_evaluated_on_the_log(store):
-    campaign = store.campaign("desk", policy=POLICY, arms=ARMS, explore=0.5, seed=2)
+def test_another_policy_is_evaluated_on_the_log(file_store):
+    campaign = file_store.campaign("desk", policy=POLICY, arms=ARMS, explore=0.5, seed=2)
     for market, paid in zip(*returns(80), strict=True):
         decision = campaign.ask()
         campaign.tell(decision, paid[ARMS.index(decision.arm)], covariate=market)
@@ -71,9 +66,9 @@ def test_another_policy_is_evaluated_on_the_log(store):
         assert campaign.evaluate(policy).value is not None
 
 
-def test_the_information_ratio_with_a_control_arm(store, tmp_path):
+def test_the_information_ratio_with_a_control_arm(file_store, tmp_path):
     policy = sb.ScaleFreeUCB(objective=InformationRatio(L=1e-4))
-    campaign = store.campaign("desk", policy=policy, arms=ARMS, seed=2)
+    campaign = file_store.campaign("desk", policy=policy, arms=ARMS, seed=2)
     campaign.set(control="carry", share=0.5)
     for market, paid in zip(*returns(60), strict=True):
         decision = campaign.ask()

@@ -7,16 +7,7 @@ from dataclasses import asdict, replace
 from itertools import chain
 from typing import Any
 
-from ...errors import (
-    CampaignOverError,
-    CampaignPausedError,
-    ConflictError,
-    InvalidInputError,
-    SharpeBanditsError,
-    StoreError,
-    UnknownNameError,
-    WaitForRewardsError,
-)
+from ...errors import ConflictError, InvalidInputError, SharpeBanditsError, StoreError
 from . import requests
 from .records import (
     CIRCUMSTANCES,
@@ -233,7 +224,7 @@ class Transaction:
                 handed_out = [self.state.agent._number_of(one.arm) for one in decisions] if request.distinct else []
                 try:
                     row = self._decide(key, request, among, handed_out)
-                except (WaitForRewardsError, CampaignOverError, CampaignPausedError, ConflictError):
+                except SharpeBanditsError:
                     if decisions:
                         break
                     raise
@@ -306,7 +297,7 @@ class Transaction:
                     raise item
                 self._tell_one(item, request.by)
                 refusals.append(None)
-            except (ConflictError, UnknownNameError, InvalidInputError) as error:
+            except SharpeBanditsError as error:
                 if request.strict:
                     raise
                 refusals.append(error)
