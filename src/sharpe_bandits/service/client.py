@@ -209,17 +209,16 @@ class Service(AbstractContextManager["Service"]):
             try:
                 left = max(deadline - time.monotonic(), 0.01)
                 status, answer = self._send(left, method, path, content, headers)
-            except (OSError, http.client.HTTPException) as error:
-                failed = StoreError(
-                    f"the service at {self.url} does not answer ({error or type(error).__name__}); check that it runs, "
-                    "and call again with the same key"
-                )
-            else:
                 if status < 300 and answer is not None:
                     return answer
                 failed = error_of(answer, status)
                 if status not in _AGAIN:
                     raise failed
+            except (OSError, http.client.HTTPException) as error:
+                failed = StoreError(
+                    f"the service at {self.url} does not answer ({error or type(error).__name__}); check that it runs, "
+                    "and call again with the same key"
+                )
             if (left := deadline - time.monotonic()) <= 0:
                 raise failed
             time.sleep(min(random.uniform(0.5, 1.0) * pause, left))  # so that clients do not come back all at once

@@ -62,8 +62,6 @@ _HEADERS = [
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 ]  # fmt: skip
-#: Headers that affect authorisation, and may occur only once.
-_ONCE = ("host", "origin", "authorization", "cookie", "content-length")
 #: The campaign that a path names.
 _CAMPAIGN = re.compile("/(?:api/campaigns|campaign)/([^/]*)")
 #: Minimum number of characters of a token.
@@ -277,9 +275,6 @@ class Gate:
     def _admit(self, scope: Any) -> Token | None:
         """The token of a request that may pass; raises if it may not."""
         headers = Headers(scope=scope)
-        names = headers.keys()
-        if any(names.count(name) > 1 for name in _ONCE):
-            raise _DeniedError(400, "bad-request", "a header that may occur only once was sent twice")
         raw = scope.get("raw_path") or scope["path"].encode()
         if len(raw) + len(scope["query_string"]) > LONGEST_PATH or not raw.isascii():
             raise _DeniedError(414, "too-long", f"path and query must have at most {LONGEST_PATH} ASCII characters")

@@ -15,7 +15,7 @@ from typing import Any
 from ..._support import console
 from ..._support.files import write_atomically
 from ...errors import InvalidInputError, UnreadableDataError, shown
-from ...live.campaigns import Campaign, Store, Verification
+from ...live.campaigns import Campaign, Record, Store, Verification
 from ...live.campaigns.archive import archive
 from ...live.campaigns.records import CIRCUMSTANCES, MEASURES, to_csv
 from ...live.campaigns.settings import optional_settings, policy_from_text
@@ -219,8 +219,7 @@ def _settle(campaign: Campaign, options: argparse.Namespace) -> Result:
 
 
 def _record(campaign: Campaign, options: argparse.Namespace) -> Result:
-    more = {name: getattr(options, name) for name in ("key", "propensity", *MEASURES, *CIRCUMSTANCES)}
-    decision = campaign.record(options.arm, options.reward, **more)
+    decision = campaign.record(**arguments(Record, options))
     comparison = f"{decision.arm}, too" if decision.choice == decision.arm else f"{decision.choice}, not {decision.arm}"
     words = f"the policy would have chosen {comparison}" if decision.choice is not None else "recorded"  # a retired arm
     return decision.to_dict(), f"decision {decision.number}: {words}"
