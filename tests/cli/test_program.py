@@ -258,10 +258,18 @@ def test_help_has_a_sentence_an_example_and_defaults(capsys, name):
     text = capsys.readouterr().out
     usage, sentence, example = text.split("\n\n")[:3]
     assert usage.count("\n") < 3
+    assert usage.endswith("[options]")
     assert sentence.endswith(".")
     words = example.split(f"example:\n  sharpe-bandits {name}")[1].split()
     options = re.findall(r"--[a-z-]+", " ".join(words))
     assert all(f"  {option}" in text for option in options if name != "campaign")
+
+
+def test_usage_has_names_before_options_that_would_take_them(capsys):
+    with pytest.raises(SystemExit):
+        main(["campaign", "create", "--help"])
+    usage = " ".join(capsys.readouterr().out.partition("\n\n")[0].split())
+    assert usage == "usage: sharpe-bandits campaign create name --policy POLICY --arms ARM [ARM ...] [options]"
 
 
 def test_messages_are_spelled_as_the_command_line_does():

@@ -28,8 +28,14 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
         self._action_max_length = 16  # of the longest command, with its indentation
 
     def add_usage(self, usage: str | None, actions: Iterable[argparse.Action], groups: Any, prefix: Any = None) -> None:
-        required = [action for action in actions if action.required or not action.option_strings]
-        super().add_usage(usage, required, [], prefix)
+        every = list(actions)
+        required = [action for action in every if action.required or not action.option_strings]
+        words = ["%(prog)s"]
+        for action in sorted(required, key=lambda a: len(a.option_strings)):  # "--arms A B name" would take the name
+            value = self._format_args(action, action.dest.upper() if action.option_strings else action.dest)
+            words.append(" ".join([*action.option_strings[-1:], value]))
+        words += ["[options]"] * (len(required) < len(every))
+        super().add_usage(usage or " ".join(words), [], [], prefix)
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         text = action.help or ""
