@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.charts import Axis, Chart, Figure, Series, pictures
+from sharpe_bandits.charts.description import Axis, Chart, Figure, Series
+from sharpe_bandits.charts.render_matplotlib import pictures
 from sharpe_bandits.report.document import document
 
 ONE = Chart(series=[Series(name="A", colour="#000000", at=[1, 2], mean=[1, 2])], x=Axis(), y=Axis())

@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ET
 import matplotlib
 import pytest
 
-from sharpe_bandits.charts import Axis, Chart, Figure, Rule, Series, pictures, render_matplotlib
+from sharpe_bandits.charts.description import Axis, Chart, Figure, Rule, Series
+from sharpe_bandits.charts.render_matplotlib import pictures, render_matplotlib
 from tests.hostile import NAMES
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -50,6 +50,7 @@ def test_arrays_are_worked_on_element_by_element():
     assert evaluate("min(u1, u2)", names).tolist() == [0.2, 0.3]
     assert evaluate("max(u1, u2, 0.6)", names).tolist() == [0.6, 0.9]
     assert evaluate("u1 * u2 / 2", names).tolist() == [0.05, 0.135]
+    assert evaluate("floor(4 * u1) + ceil(u2)", names).tolist() == [1, 4]
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_growth_is_judged_by_the_longer_games_where_there_are_some():
     assert verdicts["R9.log"].verdict == "fails"
     assert verdicts["R9.log"].says == "The regret of UCB-RSSR is logarithmic in n, up to n = 1,000,000"
     assert verdicts["R9.bound"].verdict == "fails"
-    assert {row[4] for row in findings.bounds} == {10**4, 10**6}
+    assert {row[4] for row in findings.bounds.rows} == {10**4, 10**6}
     assert "linear regret" not in verdicts["R9.bound"].why  # no run locked in
     assert "not a valid bound" in verdicts["R9.bound"].why
     assert all(row["t"] <= 10**4 for row in done.of_theory)  # what is drawn is what was drawn before

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.charts import pictures
+from sharpe_bandits.charts.render_matplotlib import pictures
 from sharpe_bandits.planning.needs import EVERY_ARM
 from sharpe_bandits.report.page import Section, page
 from tests.hostile import NAMES

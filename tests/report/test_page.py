@@ -9,7 +9,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits._support.display import Table
-from sharpe_bandits.charts import pictures
+from sharpe_bandits.charts.render_matplotlib import pictures
 from sharpe_bandits.experiments import verdicts as scorecard
 from sharpe_bandits.experiments.verdicts import Evidence, Verdict
 from sharpe_bandits.paper import lock_ins

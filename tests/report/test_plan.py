@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.charts import render_matplotlib
 from sharpe_bandits.charts.description import CARET_DOWN
+from sharpe_bandits.charts.render_matplotlib import render_matplotlib
 from sharpe_bandits.planning.needs import EVERY_ARM
 from sharpe_bandits.report import plan as drawn
 from tests.planning.problems import EASY, easy_plan

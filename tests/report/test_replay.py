@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.charts import render_matplotlib
+from sharpe_bandits.charts.render_matplotlib import render_matplotlib
 from sharpe_bandits.report import replay as report
 
 

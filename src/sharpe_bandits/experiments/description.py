@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -36,8 +37,8 @@ KEYS = (*_SHARED, "horizon", "arms", "clock", "switches", "objective", "policies
 _BY_KIND = ("arms", "switches", "objective", "policies")
 #: Parameters whose values are words, not expressions.
 _WORDS = ("name", "form", "confidence", "sign", "undefined", "undefined_width", "first_term")
-#: Maximum number of arms that one table makes.
-MOST_ARMS = 10_000
+#: Maximum numbers of cases, and of arms that one table makes.
+MOST_CASES, MOST_ARMS = 1_000, 10_000
 #: Number of equally likely values of ``z``, a standard normal variable, in an Empirical arm.
 NORMAL_VALUES = 1_000
 _KINDS: dict[str, Any] = {"arm": Arm, "policy": Policy, "objective": Objective}
@@ -94,6 +95,8 @@ def cases(description: Mapping[str, Any]) -> list[Case]:
     sweep = description.get("sweep", {})
     if not isinstance(sweep, dict) or not all(isinstance(v, list) and v for v in sweep.values()):
         raise DescriptionError("sweep must be a table of non-empty lists, as in sweep = { L = [0.5, 5] }", "sweep")
+    if len(table) * math.prod(map(len, sweep.values())) > MOST_CASES:
+        raise DescriptionError(f"there are more than {MOST_CASES:,} cases; make several files", "sweep")
     for place, keys in (("sweep", sweep), *(("cases", case) for case in table)):
         if shared := [key for key in keys if key in _SHARED]:
             raise DescriptionError(f"{shared[0]} is the same for all cases; set it at the top of the file", place)
@@ -134,7 +137,7 @@ def _label(value: Any, values: list[Any]) -> str:
 def _case(description: Mapping[str, Any], variation: dict[str, Any], labels: dict[str, str]) -> Case:
     variables = {key: value for key, value in variation.items() if key not in KEYS}
     parts = {**description, **{key: value for key, value in variation.items() if key in KEYS}}
-    horizon = _whole("horizon", parts, variables, 2, LARGEST_HORIZON)
+    horizon = whole_number("horizon", parts, variables, 2, LARGEST_HORIZON)
     names = {**variables, "n": horizon}
     with at("let"):
         if not isinstance(let := parts.get("let", {}), dict):
@@ -181,7 +184,7 @@ def _build_environment(parts: Mapping[str, Any], names: dict[str, Any], horizon:
     for place, entry in _tables(parts["switches"], "switches"):
         with at(*place):
             check_keys("key of a switch", entry, ("after", "arms"), "a switch", ("after", "arms"))
-            after.append(_whole("after", entry, names, 1, LARGEST_HORIZON))
+            after.append(whole_number("after", entry, names, 1, LARGEST_HORIZON))
             bandits.append(_environment(entry["arms"], names, clock))
     with at("switches"):
         switching = SwitchingBandit(bandits, after)
@@ -209,7 +212,7 @@ def _arms(entry: dict[str, Any], names: dict[str, Any], before: int) -> Iterator
     if len(lengths) > 1:
         counts = ", ".join(f"{key} {len(column)}" for key, column in columns.items())
         raise InvalidInputError(f"the lists of these arms differ in length ({counts}); give one value per arm")
-    repeat = _whole("repeat", {"repeat": max(lengths), **entry}, names, 1, MOST_ARMS)
+    repeat = whole_number("repeat", {"repeat": max(lengths), **entry}, names, 1, MOST_ARMS)
     if columns and repeat > max(lengths):
         raise InvalidInputError(f"repeat asks for {repeat} arms, but a list has only {max(lengths)} values")
     draws = {"z": _normal_quantiles()} if rest.get("kind") == "Empirical" else {}
@@ -237,7 +240,7 @@ def _random(tables: list[tuple[Place, dict[str, Any]]], names: dict[str, Any]) -
             raise InvalidInputError("random arms are given by one entry of kind Uniform with low and high")
         known = ("kind", "random", "low", "high", "repeat")
         check_keys("parameter of random Uniform arms", entry, known, "Uniform", ("low", "high"))
-        count = _whole("repeat", {"repeat": 1, **entry}, names, 2, MOST_ARMS)
+        count = whole_number("repeat", {"repeat": 1, **entry}, names, 2, MOST_ARMS)
         draw(np.random.default_rng(0))  # so that errors are reported now
     text = " ".join(f"Uniform({entry['low']}, {entry['high']})".split())
     words = set(re.findall(r"\w+", text))
@@ -293,7 +296,8 @@ def _number(key: str, table: Mapping[str, Any], names: Mapping[str, Any]) -> Any
         return evaluate(table[key], names)
 
 
-def _whole(key: str, table: Mapping[str, Any], names: Mapping[str, Any], low: int, high: int) -> int:
+def whole_number(key: str, table: Mapping[str, Any], names: Mapping[str, Any], low: int, high: int) -> int:
+    """A whole number of a table, or the value of its expression."""
     with at(key):
         return whole(key, evaluate(table[key], names), low, high)
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from .._support.names import check_name, printable, shorten
-from .._support.validation import one_of, whole
+from .._support.validation import one_of
 from ..errors import InvalidInputError
-from .description import DescriptionError, at, cases
-from .expressions import evaluate
+from .description import DescriptionError, at, cases, whole_number
 from .panel import CHECKPOINTS, Job, Panel
 
 _DEFAULTS = {"runs": 10_000, "seed": 1, "checkpoints": CHECKPOINTS, "metric": "regret"}
@@ -46,8 +45,7 @@ def _experiment(content: dict[str, Any], name: str, runs: int | None, seed: int 
     options = {key: value for key, value in (("runs", runs), ("seed", seed)) if value is not None}
     settings = {**_DEFAULTS, "title": name, **content, **options}
     for key, low, high in (("runs", 2, 10**12), ("seed", 0, 2**64 - 1), ("checkpoints", 1, 10_000)):
-        with at(key):
-            settings[key] = whole(key, evaluate(settings[key], {}), low, high)
+        settings[key] = whole_number(key, settings, {}, low, high)
     with at("metric"):
         metric = one_of("metric", settings["metric"], ("regret", "error"))
     with at("title"):

@@ -43,26 +43,26 @@ LITTLE = 0.1
 RARE, MIN_RUNS = 0.005, 40
 
 
+#: Columns of the tables: where a row is from, and what it says of growth or of a bound.
+_PLACE = ("panel", "profile", "case", "policy", "n")
+_OF_GROWTH = ("linear part", "s.e.", "p", "runs", "locked in", "verdict")
+_OF_BOUNDS = ("form", "bound", "measured", "below 1 from", "verdict")
+
+
 @dataclass
 class TheoryFindings:
-    """What theory says of panels: verdicts, and rows of the tables of bounds and of growth."""
+    """What theory says of panels: verdicts, and tables of the growth of regret and of bounds."""
 
     runs: int
     seed: int
     verdicts: list[Verdict] = field(default_factory=list)
-    bounds: list[list[Any]] = field(default_factory=list)
-    growth: list[list[Any]] = field(default_factory=list)
+    growth: Table = field(default_factory=lambda: Table([*_PLACE, *_OF_GROWTH], [], "Growth of regret"))
+    bounds: Table = field(default_factory=lambda: Table([*_PLACE, *_OF_BOUNDS], [], "Bounds"))
 
     @property
     def tables(self) -> dict[str, Table]:
         """The tables that have rows; the page says what they mean."""
-        place = ["panel", "profile", "case", "policy", "n"]
-        growth = [*place, "linear part", "s.e.", "p", "runs", "locked in", "verdict"]
-        bounds = [*place, "form", "bound", "measured", "below 1 from", "verdict"]
-        tables = {
-            "growth": Table(growth, self.growth, "Growth of regret"), "bounds": Table(bounds, self.bounds, "Bounds"),
-        }  # fmt: skip
-        return {name: table for name, table in tables.items() if table.rows}
+        return {name: table for name in ("growth", "bounds") if (table := getattr(self, name)).rows}
 
 
 def examine(results: Iterable[PanelResult], runs: int, seed: int) -> TheoryFindings:
@@ -125,7 +125,7 @@ def _bounds(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
                 start = theory.informative_budget(policy, case.environment) if printed and of_errors else None
                 word = "vacuous" if bound.vacuous else verdict
                 row = [*_place(result, case, policy), bound.form, value, measured.mean, start, word]
-                findings.bounds.append(row)
+                findings.bounds.rows.append(row)
                 if printed and bound.vacuous:
                     silent[policy.name].append((bound.value, start))
                 elif printed and bound.applies:
@@ -248,7 +248,7 @@ def _growth(result: PanelResult, findings: TheoryFindings) -> Verdict | None:
         logarithmic = part.high < LITTLE and (power.high < 0.1 or grown < LITTLE)
         verdict: Judgement = "holds" if logarithmic else "fails" if part.low > LITTLE else "undecided"
         row = [*_place(result, case, policy), part.mean, part.se, power.mean, games, locked.mean, verdict]
-        findings.growth.append(row)
+        findings.growth.rows.append(row)
         runs = f"{locked.mean:.2%} of {games:,} runs locked in, which may be up to {locked.high:.2%}"
         check = f"linear part of the regret of {name} @ {case.label}, n = {case.horizon:,} below a tenth "
         check += f"(p = {power.mean:.2f} ± {power.se:.2f}, {runs})"

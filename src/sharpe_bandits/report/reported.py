@@ -59,7 +59,7 @@ class Reported(ABC):
 
     def plot(self) -> Any:
         """The main figure, drawn by matplotlib (the extra ``report``)."""
-        from ..charts import render_matplotlib
+        from ..charts.render_matplotlib import render_matplotlib
 
         return render_matplotlib(next(iter(self._module.figures(self).values())))
 
