@@ -60,18 +60,17 @@ class ServiceState:
         """Of the campaigns that a token sees, those in use first; none while the store is not ready: metrics of the
         service itself matter most then.
         """
-        with suppress(StoreError):
+        with suppress(SharpeBanditsError):  # counted as failed requests, and by /health/ready
             await self.check_ready()
             return await asyncio.to_thread(self._statuses, token)
         return []
 
     def _statuses(self, token: Token) -> list[Status]:
         statuses: list[Status] = []
-        with suppress(SharpeBanditsError):  # counted as failed requests, and by /health/ready
-            names = [*self._handles, *(entry.name for entry in self.store.campaigns(count=METRICS_CAMPAIGNS))]
-            for name in [name for name in dict.fromkeys(names) if token.sees(name)][:METRICS_CAMPAIGNS]:
-                with suppress(UnreadableDataError):
-                    statuses.append(self.handle(name).reader.status())
+        names = [*self._handles, *(entry.name for entry in self.store.campaigns(count=METRICS_CAMPAIGNS))]
+        for name in [name for name in dict.fromkeys(names) if token.sees(name)][:METRICS_CAMPAIGNS]:
+            with suppress(UnreadableDataError):
+                statuses.append(self.handle(name).reader.status())
         return statuses
 
     async def open(self, name: str) -> CampaignHandle:
