@@ -72,12 +72,6 @@ class _Unsaid(IndexPolicy):
     formula, objective = _Greedy.formula, None
 
 
-class _Untitled(_Greedy):
-    """It has no title."""
-
-    title = ""
-
-
 class _Aimless(IndexPolicy):
     """It has no objective."""
 
@@ -90,10 +84,13 @@ class _Missing(_Aimless):
     objective = sb.Mean()
 
 
+def test_without_a_title_it_is_called_as_its_class():
+    assert _Unsaid().name == _Unsaid.title == "_Unsaid"
+
+
 def test_what_is_missing_is_said():
     for thing, said in (
-        (_Untitled(), "_Untitled needs a title"),
-        (_Unsaid(), "_Unsaid needs a title"),
+        (_Unsaid(), "_Unsaid needs a citation"),
         (_Greedy, r"a subclass of Policy is needed.*call it with its parameters, as in _Greedy\(...\)"),
         ("UCB1", "a subclass of Policy is needed, got 'UCB1'"),
     ):

@@ -39,8 +39,8 @@ class Policy(Described, abstract=True):
     policy tries to maximise, None if that is unknown.
     """
 
-    #: Default name, as the paper writes it.
-    title: ClassVar[str] = ""
+    #: Default name, as the paper writes it; unless it is set, the name of the class.
+    title: ClassVar[str]
     #: Where the rule comes from.
     citation: ClassVar[str] = ""
     #: The name of its adapter in :mod:`sharpe_bandits.simulation.families`.
@@ -65,12 +65,13 @@ class Policy(Described, abstract=True):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if "title" not in vars(cls):
+            cls.title = cls.__name__
         cls.__init__.__name__ = cls.__name__  # in errors
         cls.__init__ = check_keywords()(cls.__init__)  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
-        title = self.title or type(self).__name__
-        self._set(name=title if self.name == "" else check_name("the name of a policy", self.name))
+        self._set(name=self.title if self.name == "" else check_name("the name of a policy", self.name))
         super().__post_init__()
         if not hasattr(self, "objective"):
             raise InvalidInputError(
@@ -78,7 +79,7 @@ class Policy(Described, abstract=True):
             )
 
     def usual(self, field: dataclasses.Field[Any]) -> Any:
-        return (self.title or type(self).__name__) if field.name == "name" else super().usual(field)
+        return self.title if field.name == "name" else super().usual(field)
 
     if TYPE_CHECKING:  # a property, or a parameter
 

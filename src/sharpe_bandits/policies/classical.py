@@ -25,7 +25,6 @@ class _OnMean(IndexPolicy):
 class UCB1(_OnMean):
     """UCB1 on the mean: X̄ + √(2 ln N / s)."""
 
-    title = "UCB1"
     citation = "Auer, Cesa-Bianchi & Fischer, Finite-time Analysis of the Multiarmed Bandit Problem, 2002"
     least_pilot = 1
 

@@ -128,7 +128,6 @@ class VarianceAwareHalving(_OnObjective, _TopM):
 class SHVV(_Halving):
     """SHVV: sequential halving for the arm with the largest variance. See :class:`SequentialHalving`."""
 
-    title = "SHVV"
     citation = f"{PAPER}, Algorithm SHVV"
 
     objective = Variance()
@@ -147,7 +146,6 @@ class SHSR(_Halving, _OnRSSR):
     0
     """
 
-    title = "SHSR"
     citation = f"{PAPER}, Algorithm SHSR"
 
 
@@ -202,7 +200,6 @@ class SuccessiveAcceptsRejects(_Rejects, _OnObjective, _TopM):
 class SuRSR(_Rejects, _OnRSSR):
     """SuRSR: successive rejects for the arm with the largest RSSR. See :class:`SuccessiveRejects` and :class:`RSSR`."""
 
-    title = "SuRSR"
     citation = f"{PAPER}, Algorithm SuRSR"
 
 

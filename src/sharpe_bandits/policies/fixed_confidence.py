@@ -72,7 +72,6 @@ class LUCB(OnObjective, FixedConfidencePolicy):
         pulls of every arm before arms are first judged
     """
 
-    title = "LUCB"
     citation = (
         "Kalyanakrishnan, Tewari, Auer & Stone, PAC Subset Selection in Stochastic Multi-armed Bandits, 2012, with the "
         "mixture martingales of Kaufmann & Koolen, 2021, and the delta-method variance of the signed root of RSSR"
@@ -107,7 +106,6 @@ class TopTwo(LUCB):
     Parameters are those of LUCB; ``epsilon`` is in units of h, for RSSR of the Sharpe ratio.
     """
 
-    title = "TopTwo"
     citation = (
         "Garivier & Kaufmann, Optimal Best Arm Identification with Fixed Confidence, 2016; balance of the best arm: "
         "Bandyopadhyay, Juneja & Agrawal, Optimal Top-Two Method for Best Arm Identification and Fluid Analysis, 2024; "

@@ -64,7 +64,6 @@ class ThompsonSampling(IndexPolicy):
 class MTS(IndexPolicy):
     """MTS: Thompson sampling on the mean alone, θ ~ N(X̄, 1/s)."""
 
-    title = "MTS"
     citation = f"{_ZHU_TAN}, MTS"
     least_pilot = 1
     objective = Mean()
@@ -82,7 +81,6 @@ class VTS(_DrawsVariance):
     """VTS: Thompson sampling for the smallest variance, argmax of -1/τ; with ``largest``, as in "Variance-Optimal Arm
     Selection" (arXiv:2505.11985), for the largest variance, argmax of 1/τ."""
 
-    title = "VTS"
     citation = f"{_ZHU_TAN}, VTS"
 
     largest: bool = False
@@ -99,7 +97,6 @@ class VTS(_DrawsVariance):
 class MVTS(_DrawsVariance, OnMeanVariance):
     """MVTS on the mean-variance: argmax of ρθ - 1/τ."""
 
-    title = "MVTS"
     citation = f"{_ZHU_TAN}; {PAPER}, eq. 4"
 
     @staticmethod
@@ -152,7 +149,6 @@ class SRTS(_DrawsVariance):
     ones it locks in.
     """
 
-    title = "SRTS"
     citation = (
         "Shah, Khurshid & Ghatak, Order Optimal Regret Bounds for Sharpe Ratio Optimization under Thompson Sampling, "
         "arXiv:2508.13749"

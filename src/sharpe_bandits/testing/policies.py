@@ -80,7 +80,7 @@ class PolicyContract:
     def test_it_says_what_it_is(self, policy: Policy) -> None:
         kind = type(policy)
         require(policy.name, f"{policy!r} has no name")
-        for what in ("title", "citation", "__doc__"):
+        for what in ("citation", "__doc__"):
             require(getattr(kind, what), f"{kind.__name__} needs a {what.strip('_')}")
         goal = policy.objective
         require(goal is None or isinstance(goal, Objective), f"the goal {goal!r} is not an objective")
