@@ -11,15 +11,12 @@ import subprocess
 import sys
 import textwrap
 
-import numba
 import numpy as np
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.play import formulas
 from sharpe_bandits.play.choose import Holding
 from sharpe_bandits.play.streams import normal
-from sharpe_bandits.simulation.compiler import specialise
 from sharpe_bandits.simulation.families.index import hold
 from tests import twin
 from tests.catalogue import greedy_sharpe
@@ -113,28 +110,6 @@ def test_a_live_agent_with_a_table_survives_json():
         agent.tell(arm, TAPE[arm, agent.pulls[arm]])
     expected, _ = twin.play(lambda r, played, draws: r.mean + np.linspace(3, 0, HORIZON + 1)[r.s], TAPE, 30, 1)
     assert list(agent.pulls.values()) == np.bincount(expected, minlength=3).tolist()
-
-
-def kernel(x):
-    """A kernel small enough to compile in no time; its index is whatever is bound."""
-    return index_of(x, 0)
-
-
-index_of = formulas.index
-
-
-def test_a_helper_that_numba_has_compiled_is_followed():
-    """Two helpers of one name: the machine code of the first must not be taken for the second's."""
-    for sign in (1.0, -1.0):
-
-        @numba.njit
-        def signed(x, sign=sign):
-            return sign * x
-
-        def index(x, t):
-            return signed(x)
-
-        assert specialise(kernel, {formulas.index: index})(2.5) == sign * 2.5
 
 
 def test_a_function_that_does_not_compile_shows_the_users_line(tmp_path):
@@ -352,6 +327,8 @@ def test_a_policy_comes_back_as_it_was():
         assert again.factory is travels  # defined here, and the same
         assert again.to_dict()["fingerprint"] == policy.to_dict()["fingerprint"]
         assert choices(again) == choices(policy)
+        with pytest.raises(ValueError, match="read-only"):
+            again.argument("table", 10)[0] = np.nan
 
 
 def run(code, *arguments):
@@ -428,9 +405,3 @@ def test_a_helper_that_is_another_one_there_is_noticed(tmp_path, monkeypatch):
         sb.errors.InvalidInputError, match="'test: their helper', or a value that it reads, is not what it"
     ):
         pickle.loads(content)
-
-
-def test_a_table_stays_read_only():
-    again = pickle.loads(pickle.dumps(travels(L=0.5, table=[0.25])))
-    with pytest.raises(ValueError, match="read-only"):
-        again.argument("table", 10)[0] = np.nan

@@ -41,6 +41,10 @@ VARIANTS = {
         "from numpy import sqrt as f\ndef formula(x, t):\n    return f(x)",
         "from numpy import log as f\ndef formula(x, t):\n    return f(x)",
     ),
+    "compiled helper": (
+        "import numba\n@numba.njit\ndef f(x, sign=1.0):\n    return sign * x\ndef formula(x, t):\n    return f(x)",
+        "import numba\n@numba.njit\ndef f(x, sign=-1.0):\n    return sign * x\ndef formula(x, t):\n    return f(x)",
+    ),
 }
 
 
