@@ -78,21 +78,14 @@ class Scipy(Arm):
         return values, weights / weights.sum()
 
     def moments(self) -> Moments:
-        with self._computing():
-            return self._computed()
-
-    def _computed(self) -> Moments:
-        mean, variance, skew, kurtosis = (float(v) for v in self.frozen.stats("mvsk"))
-        moments = Moments(mean, variance, skew * variance**1.5, (kurtosis + 3.0) * variance**2)
-        if math.isinf(skew) or math.isinf(kurtosis):
-            return moments
-        if not hasattr(self.frozen.dist, "pdf"):  # it is discrete
-            if all(map(math.isfinite, moments)):
+        with self._computing(), np.errstate(all="ignore"):  # scipy's densities may overflow on their way to 0
+            mean, variance, skew, kurtosis = (float(v) for v in self.frozen.stats("mvsk"))
+            moments = Moments(mean, variance, skew * variance**1.5, (kurtosis + 3.0) * variance**2)
+            if math.isinf(skew) or math.isinf(kurtosis):
                 return moments
-            values, weights = self._atoms()
-            return _weighted(values, weights, float(values @ weights))
-        # Where scipy has no closed form it integrates, only to about 1e-8. A quick sum shows whether that is the case.
-        with np.errstate(all="ignore"):  # scipy's densities may overflow on their way to 0
+            if not hasattr(self.frozen.dist, "pdf"):  # it is discrete
+                return moments if all(map(math.isfinite, moments)) else _weighted(*self._atoms())
+            # Where scipy has no closed form it integrates, only to about 1e-8: a quick sum shows whether it did.
             summed = self._summed(mean)
             if np.allclose(_standardised(moments, moments), _standardised(summed, moments), rtol=1e-10, atol=1e-10):
                 return moments
@@ -163,8 +156,9 @@ class Scipy(Arm):
         return hash(self.frozen.dist.name)
 
 
-def _weighted(values: np.ndarray, weights: np.ndarray, centre: float) -> Moments:
-    """Moments of weighted values from sums about a centre near their mean."""
+def _weighted(values: np.ndarray, weights: np.ndarray, centre: float | None = None) -> Moments:
+    """Moments of weighted values from sums about a centre near their mean; None: about that."""
+    centre = float(values @ weights) if centre is None else centre
     z = values - centre
     shift, *sums = (float(z**k @ weights) for k in (1, 2, 3, 4))
     return Moments(centre + shift, *sums)
