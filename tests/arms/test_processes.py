@@ -144,9 +144,7 @@ def test_the_fourth_moment_of_a_persistent_garch_is_infinite():
 
 
 def test_no_policy_can_be_sure_of_arms_with_a_memory():
-    with pytest.raises(
-        sb.errors.InvalidInputError, match="LUCB can identify the best arm only if rewards are independent"
-    ):
+    with pytest.raises(sb.errors.InvalidInputError, match="LUCB needs independent and identically distributed rewards"):
         sb.identify(sb.policies.LUCB(L=0.5), sb.Bandit([sb.arms.AR1(0, 1, 0.5), sb.arms.AR1(1, 1, 0.5)]), runs=2)
 
 
