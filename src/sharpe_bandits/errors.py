@@ -118,7 +118,7 @@ def listed(names: Iterable[object], none: str = "none") -> str:
 
 def meant(name: object, known: Sequence[str]) -> str:
     """``: did you mean 'mean'?`` if a known name is near this one; otherwise nothing."""
-    word = str(name).lower() if isinstance(name, (str, int)) else shown(name)
+    word = name.lower() if isinstance(name, str) else shown(name)
     by_lower_case = {k.lower()[:100]: k for k in reversed(known[:_COMPARED])}
     near = difflib.get_close_matches(word[:100], by_lower_case, n=1, cutoff=0.5)
     return f": did you mean {by_lower_case[near[0]]!r}?" if near else ""

@@ -132,3 +132,13 @@ def test_many_columns_take_seconds_and_are_not_all_listed(tmp_path):
     with pytest.raises(sb.errors.UnknownNameError, match=r"'column 0', .*… \(8,000 in all\)") as caught:
         read(frame, columns=["none"])
     assert len(str(caught.value)) < 2000
+
+
+def test_numbers_of_thousands_of_digits():
+    huge = 10**5000
+    with pytest.raises(sb.errors.InvalidInputError, match="decimal must be one of"):
+        read(RETURNS, decimal=huge)
+    with pytest.raises(sb.errors.InvalidInputError, match="column 'B', row 1 of 4: 'x' is text, not a number"):
+        read({**RETURNS, "B": ["x", huge, 0.1, 0.2]})
+    with pytest.raises(sb.errors.InvalidInputError, match=r"column 'A', row 1 of 4: .* is not a number"):
+        read({"date": [huge] * 4, "name": ["A", "B"] * 2, "B": [huge, 0.1, 0.1, 0.2]}, pivot=("name", "B"))

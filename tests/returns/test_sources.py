@@ -213,6 +213,14 @@ def test_an_empty_line_of_a_single_column_is_a_gap(tmp_path):
     assert filled.values[:, 0].tolist() == [0.01, 0.0, 0.02, -0.01, 0.03]
 
 
+def test_a_mask_that_hides_nothing():
+    whole = np.ma.masked_array(WANTED)
+    for source, options in ((whole, {"names": ["a", "b"]}), ({"a": whole[:, 0], "b": whole[:, 1]}, {})):
+        found = returns(source, **options)
+        assert type(found.values) is np.ndarray
+        assert found.values.tolist() == WANTED
+
+
 def test_masked_values_are_gaps():
     x = np.ma.masked_array([[0.1, 0.2], [0.2, 9.0], [0.3, 0.1], [0.1, 0.3]], mask=[[0, 0], [0, 1], [0, 0], [0, 0]])
     with pytest.raises(sb.errors.InvalidInputError, match="column 'b', row 2 of 4 has no value"):

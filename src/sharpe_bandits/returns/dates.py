@@ -70,7 +70,7 @@ def joined(source: Source, date: Sequence[str]) -> Source:
         if name not in source.names:
             raise unknown("column", name, source.names)
     parts = [source.columns[source.names.index(name)] for name in date]
-    if len(date) in (2, 3) and all(str(cell).isdecimal() for part in parts for cell in part[:50]):
+    if len(date) in (2, 3) and all(_in_figures(cell) for part in parts for cell in part[:50]):
         cells: list[Any] = ["-".join(str(number).zfill(2) for number in row) for row in zip(*parts, strict=True)]
     elif len(date) != 2 or len(set(date)) != 2:
         raise InvalidInputError(
@@ -96,6 +96,11 @@ def check_form(form: Any) -> str | None:
         f"date_format must be a format such as '%d/%m/%Y', or one of {', '.join(map(repr, NUMBERS))} for spreadsheet "
         f"serial numbers or time since 1970, got {shown(form)}"
     )
+
+
+def _in_figures(cell: Any) -> bool:
+    """Whether a value is a whole number, or text that has only digits."""
+    return cell.isdecimal() if isinstance(cell, str) else is_whole(cell) and 0 <= cell < 10**20
 
 
 def some_of(column: np.ndarray) -> list[Any]:
@@ -276,7 +281,7 @@ def _in_digits(number: float) -> bool:
 def option(name: str, column: np.ndarray) -> str:
     """``date='Date' and date_format='%d/%m/%Y'``, if that reads a column as dates; nothing if it seems to hold none."""
     cells = some_of(column)
-    numbers = sorted({float(cell) for cell in cells if str(cell).isdecimal()})
+    numbers = sorted({float(cell) for cell in cells if _in_figures(cell)})
     what = time_of(np.array(numbers))
     if cells and (what == "dates in digits" or holds_dates(column)):
         return f"date={name!r}"

@@ -257,7 +257,7 @@ def _numbers(column: np.ndarray, written: notation.Notation) -> tuple[np.ndarray
     numbers = [np.nan if dates_of.absent(cell) else _number(cell, written) for cell in column]
     bad = next((row for row, value in enumerate(numbers) if value is None), None)
     if bad is None and written.percent:
-        signs = {row: "%" in str(cell) for row, cell in enumerate(column) if not dates_of.absent(cell)}
+        signs = {row: "%" in shown(cell) for row, cell in enumerate(column) if not dates_of.absent(cell)}
         bad = next((row for row, sign in signs.items() if sign != next(iter(signs.values()))), None)
     return np.array(numbers, float), bad
 
@@ -285,7 +285,7 @@ def _why(draft: Draft, name: str, cell: Any, column: np.ndarray, written: notati
         option = dates_of.option(name, column)
         read = f"pass {option}" if option else "write it as 2020-01-31"
         return f"is not a number; if it is a date, {read}: formats are not guessed"
-    signs = {"%" in str(other) for other in column if not dates_of.absent(other)}
+    signs = {"%" in shown(other) for other in column if not dates_of.absent(other)}
     if len(signs) == 2 and _LIKE_A_NUMBER.fullmatch(cell.strip()) and ("%" in cell or written.percent):
         return f"has {'a' if '%' in cell else 'no'} per cent sign, unlike other values of the column; correct it"
     fits = notation.remedy(cell) if len(cell) < 100 else None

@@ -139,14 +139,16 @@ def _columns(columns: Iterable[tuple[Any, Any]]) -> Source:
     """Columns by name: arrays or lists."""
     names, arrays = [], []
     for name, column in columns:
-        if isinstance(column, str) or not hasattr(column, "__len__"):
-            raise InvalidInputError(f"column {shown(str(name))} must be a list or an array, got {shown(column)}")
+        if isinstance(column, str) or not hasattr(column, "__len__") or getattr(column, "ndim", 1) != 1:
+            raise InvalidInputError(f"column {shown(str(name))} must be a list or a 1-d array, got {shown(column)}")
         names.append(str(name))
         numeric = isinstance(column, np.ndarray) and column.dtype.kind in "iufM" and not np.ma.is_masked(column)
         if hasattr(column, "to_pylist"):
             arrays.append(_arrow_column(column))
         else:
-            arrays.append(column if numeric else objects(column.tolist() if hasattr(column, "tolist") else column))
+            arrays.append(
+                np.asarray(column) if numeric else objects(column.tolist() if hasattr(column, "tolist") else column)
+            )
         if len(column) != len(arrays[0]):
             raise InvalidInputError(
                 f"columns must have the same length, got {shown(names[0])} with {len(arrays[0])} values and "
