@@ -152,9 +152,6 @@ def test_unequal_histories(daily):
     assert found["best in hindsight"].rule.startswith("d, whose")  # of a and d, which are there throughout
     with pytest.raises(sb.errors.InvalidInputError, match="needs columns with the same history"):
         sb.replay(frame, ["SF-UCB"], kind="returns", periods_per_year=252, missing="keep", paths="blocks", runs=2)
-    kept = sb.read_returns(frame, kind="returns", periods_per_year=252, missing="keep")
-    with pytest.raises(sb.errors.InvalidInputError, match="needs columns with the same history"):
-        sb.BestArmProblem.from_returns(kept, bootstrap=True)
 
 
 def test_a_gap_in_prices_is_spanned_by_the_next_return(daily):

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from .._support.names import repeats_counted
-from .._support.validation import finite, not_negative, positive, real, true_or_false, whole
+from .._support.validation import finite, not_negative, positive, real, whole
 from ..arms.bandit import Bandit
-from ..arms.bandit import bootstrap as resampled
 from ..arms.base import Arm
 from ..arms.discrete import numbers
 from ..arms.normal import Normal
@@ -173,7 +172,6 @@ class BestArmProblem:
         cls,
         source: Any,
         *,
-        bootstrap: bool = False,
         block: float | None = None,
         annual_risk_free: float = 0.0,
         objective: CriterionName | Objective | None = None,
@@ -185,17 +183,15 @@ class BestArmProblem:
         """Arms estimated from a table of returns or costs: a column is an arm.
 
         When every arm is seen in every period, rows of the table are resampled in blocks (the stationary bootstrap),
-        the same ones for all arms: correlation between columns and over time is preserved.
+        the same ones for all arms: correlation between columns and over time is preserved. Policies that see one arm
+        per period play on normal rewards with the moments of the columns, independent over time (or, for objectives
+        that need more than two moments, on normal estimates with the columns' influence variances). Seen one at a time,
+        columns cannot be compared row by row, so that their correlation hardly matters.
 
         Parameters
         ----------
         source : Any
             from :func:`read_returns`; or a file, frame or other table, with options of that function
-        bootstrap : bool, optional
-            whether policies that see one arm per period also play on such rows; otherwise they play on normal rewards
-            with the moments of the columns, independent over time, which is much faster (or, for objectives that need
-            more than two moments, on normal estimates with the columns' influence variances). Seen one at a time,
-            columns cannot be compared row by row, so that their correlation hardly matters
         block : float | None, optional
             mean length of blocks in rows, 1 for rows one by one; by default chosen from the data, as in :func:`rank`,
             or 1 if there are too few rows
@@ -216,10 +212,6 @@ class BestArmProblem:
         returns = table_of(source, reading)
         costs = returns.costs
         by: CriterionName | Objective = ("mean-risk" if costs else "sharpe") if objective is None else objective
-        if true_or_false("bootstrap", bootstrap) and not returns.complete:
-            raise InvalidInputError(
-                "bootstrap=True needs columns with the same history, whose rows are resampled together; leave it out"
-            )
         periods = returns.periods_per_year
         rate = returns.rate(annual_risk_free)
         excess = returns.excess - rate
@@ -234,11 +226,7 @@ class BestArmProblem:
         rows = len(excess)
         enough = rows >= LEAST_FOR_BLOCKS and returns.complete
         block = check_block(block, rows) if block is not None else block_length(excess) if enough else 1.0
-        if bootstrap:
-            together = block > 1
-            arms: Sequence[Arm] = resampled(excess, block=block if together else None, jointly=together).arms
-        else:
-            arms = [Normal(float(column.mean()), variance=float(column.var(ddof=1))) for column in columns]
+        arms = [Normal(float(column.mean()), variance=float(column.var(ddof=1))) for column in columns]
         goal, measure = _judged(by, arms, L, periods, aversion, costs)
         risky = goal.rewards_risk_of_losses
         if costs and risky:
@@ -247,10 +235,11 @@ class BestArmProblem:
             )
         dependence = "autocorrelation and correlation between arms" if block > 1 else "correlation between arms"
         form = f"in blocks of {block:.3g} on average" if block > 1 else "one by one"
-        how = f"the table's {rows:,} rows, resampled {form} and jointly for all arms, which preserves {dependence}"
-        if not bootstrap:
-            estimates = "estimates of each column's value" if goal.has_feature else "rewards"
-            how = f"if every arm is seen, {how}; if one is seen at a time, independent normal {estimates}"
+        estimates = "estimates of each column's value" if goal.has_feature else "rewards"
+        how = (
+            f"if every arm is seen, the table's {rows:,} rows, resampled {form} and jointly for all arms, which "
+            f"preserves {dependence}; if one is seen at a time, independent normal {estimates}"
+        )
         rest: dict[str, Any] = {"table": excess, "block": block, "rewards": how, "notes": returns.notes}
         if not returns.complete:  # rows cannot be resampled
             estimated = "every arm has the mean and the standard deviation of its own rows"
@@ -258,7 +247,7 @@ class BestArmProblem:
         remarks = (*(returns.losses(rate, "pass objective='mean-risk'") if risky else ()), *returns.remarks)
         errors = abs(measure.factor) * np.array([se_of_mean(measure.objective.influence(x)) for x in columns])
         return cls(
-            Bandit(arms, returns.names, jointly=bootstrap and block > 1), periods, goal, shown=measure, remarks=remarks,
+            Bandit(arms, returns.names), periods, goal, shown=measure, remarks=remarks,
             tolerance=not_negative("tolerance", tolerance), errors=errors,
             asymptotic=_asymptotic(goal, arms, columns) if goal.has_feature else None, **rest,
         )  # fmt: skip

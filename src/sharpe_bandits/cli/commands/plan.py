@@ -35,8 +35,6 @@ _QUESTION = {
     "--L": "regulariser (of RSSR: a tenth of the smallest variance per period)",
 }
 _FROM_TABLE = {
-    "--bootstrap": "resample the table in blocks for all methods; by default those that see one arm at a time get "
-    "normal rewards with the same moments",
     "--block ROWS": "mean block length (chosen from the data)",
 }
 _WORK = {
@@ -99,7 +97,7 @@ def _problem(options: argparse.Namespace) -> BestArmProblem:
             raise InvalidInputError(f"a table needs {' and '.join(lacking)}, which cannot be guessed")
         return BestArmProblem.from_returns(data.read(options), **arguments(BestArmProblem.from_returns, options))
     _refuse(options, "with a FILE", read_returns, set(signature(read_returns).parameters) - {"periods_per_year"})
-    only = ("annual_risk_free", "bootstrap", "block", "aversion")
+    only = ("annual_risk_free", "block", "aversion")
     _refuse(options, "with a FILE", BestArmProblem.from_returns, only)
     settings = {k: v for k, v in arguments(BestArmProblem.from_sharpes, options).items() if v is not None}
     if isinstance(options.volatility, list) and len(options.volatility) == 1:
