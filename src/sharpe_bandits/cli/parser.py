@@ -12,6 +12,7 @@ from typing import Any, Literal, NoReturn, get_args, get_origin
 
 from .._support import console
 from .._support.files import to_json
+from .._support.plain_data import finite_or_none
 from ..errors import InvalidInputError, meant, shown
 
 #: An option as Python writes it: missing='drop', columns=['A', 'B'], scale=0.01, columns=
@@ -160,7 +161,7 @@ def arguments(function: Callable[..., Any], options: argparse.Namespace) -> dict
 def output(options: argparse.Namespace, data: Any, *shown: Any) -> None:
     """Print plain data as JSON if that is asked for; otherwise what people see: text, or what rich can print."""
     if options.json:
-        print(to_json(data, allow_nan=False).decode().rstrip())
+        print(to_json(finite_or_none(data), allow_nan=False).decode().rstrip())
         return
     for one in shown:
         print(one) if isinstance(one, str) else console.show(one)
