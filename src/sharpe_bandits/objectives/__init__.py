@@ -9,7 +9,7 @@ Covariate   ``Adjusted``: sharper estimates from a number seen in every round; `
 Your own    ``Objective``: the base class; ``Statistics``: what it is computed from
 
 The same formula computes an arm's true value from its distribution and its estimated value from its rewards, in
-simulations, agents, campaigns and rankings. A new objective is a class in one file; :mod:`.sortino` is the example.
+simulations, agents, campaigns and rankings. A new objective is one class, as in :mod:`.downside`.
 """
 
 from .base import Objective
@@ -17,12 +17,11 @@ from .base import check_objective as check_objective
 from .base import gaps_of as gaps_of
 from .covariate import Adjusted, InformationRatio
 from .cvar import CVaR
+from .downside import Omega, Sortino
 from .log_growth import LogGrowth
 from .moments import Mean, MeanRisk, MeanVariance, Variance
-from .omega import Omega
 from .ratios import RSSR, IsraelsenSharpe, Sharpe, SharpeLike
 from .ratios import usual_regulariser as usual_regulariser
-from .sortino import Sortino
 from .statistics import Statistics
 
 __all__ = [
