@@ -12,7 +12,6 @@ from .._support.validation import (
     check_keywords,
     complement,
     inside,
-    not_negative,
     one_of,
     positive,
     true_or_false,
@@ -110,7 +109,6 @@ def rank(
     if L is not None and name != "rssr":
         raise InvalidInputError(f"L={L!r} is for by='rssr'; pass that too, or leave it out")
     check_aversion(aversion, name)
-    not_negative("aversion", aversion)
     rate = returns.rate(annual_risk_free)
     confidence = inside("confidence", confidence)
     least = math.ceil(round(2 / (1 - confidence), 6))  # one beyond each end

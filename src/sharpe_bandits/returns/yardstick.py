@@ -53,9 +53,8 @@ class Yardstick:
             raise InvalidInputError(
                 "by='sharpe' rewards risk where every mean is below 0, as for costs; pass by='mean-risk'"
             )
-        check_aversion(aversion, by)
-        risk = not_negative("aversion", aversion) if by == "mean-risk" else None
-        return cls(rate, risk, returns.periods_per_year, costs, returns.active)
+        risk = check_aversion(aversion, by)
+        return cls(rate, risk if by == "mean-risk" else None, returns.periods_per_year, costs, returns.active)
 
     @property
     def factor(self) -> float:
@@ -113,12 +112,13 @@ class Criterion(NamedTuple):
     factor: float = 1.0
 
 
-def check_aversion(aversion: Any, by: str) -> None:
-    """Raise if an aversion is given to a criterion that has none."""
+def check_aversion(aversion: Any, by: str) -> float:
+    """``aversion``, if it is valid, and not given to a criterion that has none."""
     if aversion != 1 and by != "mean-risk":
         raise InvalidInputError(
             f"aversion={aversion!r} is for 'mean-risk', by which costs are judged, not for {by!r}; leave it out"
         )
+    return not_negative("aversion", aversion)
 
 
 def criterion(name: str, L: float, aversion: float, periods_per_year: float, costs: bool = False) -> Criterion:
