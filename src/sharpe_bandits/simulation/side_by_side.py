@@ -81,6 +81,22 @@ def draw_normals(state, keys, t, begin):
             state[i, at, k], state[i, at + 1, k] = normal_pair(keys[i, KEY, k], t)
 
 
+def record(state, i, k, x, t, objective):
+    """Record the reward ``x`` that arm ``i`` paid in lane ``k`` in round ``t`` (counted from 0)."""
+    anchor, pulls = state[i, ANCHOR, k], state[i, PULLS, k] + 1.0
+    d = x - anchor
+    sum1, sum2 = state[i, SUM1, k] + d, state[i, SUM2, k] + d * d
+    inverse, inverse_less = 1.0 / pulls, state[i, INVERSE, k]
+    state[i, PULLS, k], state[i, SUM1, k], state[i, SUM2, k], state[i, LAST, k] = pulls, sum1, sum2, t + 1
+    state[i, ROOT, k], state[i, INVERSE, k] = 1.0 / math.sqrt(pulls), inverse
+    state[i, MEAN, k], state[i, VARIANCE, k], state[i, SECOND, k] = summary(anchor, sum1, sum2, inverse, inverse_less)
+    update_statistics(state, i, ROWS, k, pulls, x, d, np.nan, objective)
+    if keeps_powers():
+        sum3, sum4 = state[i, SUM3, k] + d * d * d, state[i, SUM4, k] + d * d * d * d
+        state[i, SUM3, k], state[i, SUM4, k] = sum3, sum4
+        state[i, THIRD, k], state[i, FOURTH, k] = higher_moments(sum1, sum2, sum3, sum4, inverse)
+
+
 def side_by_side(game, rewards, arguments, objective, out):
     """Play runs, LANES in parallel, evaluating every index in every round."""
     numbers, horizon, pilot = game
@@ -98,7 +114,6 @@ def side_by_side(game, rewards, arguments, objective, out):
     values = zeros(count_arms)
     traced = out.choices.shape[0] > 0
     end_of_pilot = pilot * count_arms
-    inverses = 1.0 / pilot, 1.0 / (pilot - 1) if pilot > 1 else 0.0
     for block in range(0, runs, LANES):
         lanes = min(LANES, runs - block)
         for k in range(LANES):
@@ -109,11 +124,9 @@ def side_by_side(game, rewards, arguments, objective, out):
             round_keys[POLICY_KEY, k] = policy_key
             for i in range(count_arms):
                 stream = fold(run_key, i)
+                state[i, :, k] = 0.0
                 keys[i, STREAM, k] = stream
                 keys[i, KEY, k] = fold(policy_key, i)
-                sum1, sum2, sum3, sum4 = 0.0, 0.0, 0.0, 0.0
-                anchor = 0.0
-                state[i, ROWS:, k] = 0.0
                 for j in range(pilot):
                     if j % AHEAD == 0:
                         if out.stop[0] != 0:
@@ -123,26 +136,13 @@ def side_by_side(game, rewards, arguments, objective, out):
                     if by_round():
                         x = recorded(arms, row, i, j * count_arms + i)
                     if j == 0:
-                        anchor = anchor_of(x)
-                    d = x - anchor
-                    sum1 += d
-                    sum2 += d * d
-                    sum3 += d * d * d
-                    sum4 += d * d * d * d
-                    update_statistics(state, i, ROWS, k, np.float64(j + 1), x, d, np.nan, objective)
+                        state[i, ANCHOR, k] = anchor_of(x)
+                    record(state, i, k, x, end_of_pilot - 1, objective)
                     if traced and k < lanes:
                         out.choices[block + k, j * count_arms + i] = i
                         out.rewards[block + k, j * count_arms + i] = x
                 if pilot % AHEAD == 0:
                     fill(arms, row, i, stream, pilot, buffer[i, k])
-                state[i, PULLS, k] = pilot
-                state[i, LAST, k] = end_of_pilot
-                state[i, ROOT, k], state[i, INVERSE, k] = 1.0 / math.sqrt(pilot), inverses[0]
-                state[i, SUM1, k], state[i, SUM2, k], state[i, ANCHOR, k] = sum1, sum2, anchor
-                state[i, MEAN, k], state[i, VARIANCE, k], state[i, SECOND, k] = summary(anchor, sum1, sum2, *inverses)
-                if keeps_powers():
-                    state[i, SUM3, k], state[i, SUM4, k] = sum3, sum4
-                    state[i, THIRD, k], state[i, FOURTH, k] = higher_moments(sum1, sum2, sum3, sum4, inverses[0])
         check = 0
         while check < checkpoints.size and checkpoints[check] <= end_of_pilot:
             for k in range(lanes):
@@ -197,27 +197,8 @@ def side_by_side(game, rewards, arguments, objective, out):
                 if by_round():
                     x = recorded(arms, (block + min(k, lanes - 1)) * row_step, a, t)
                 s = s + 1
-                anchor = state[a, ANCHOR, k]
-                d = x - anchor
-                sum1 = state[a, SUM1, k] + d
-                sum2 = state[a, SUM2, k] + d * d
-                state[a, SUM1, k] = sum1
-                state[a, SUM2, k] = sum2
                 count[a, k] = s
-                state[a, PULLS, k] = s
-                state[a, LAST, k] = t + 1
-                pulls = np.float64(s)
-                inverse, inverse_less = 1.0 / pulls, state[a, INVERSE, k]
-                state[a, ROOT, k], state[a, INVERSE, k] = 1.0 / math.sqrt(pulls), inverse
-                state[a, MEAN, k], state[a, VARIANCE, k], state[a, SECOND, k] = summary(
-                    anchor, sum1, sum2, inverse, inverse_less
-                )
-                update_statistics(state, a, ROWS, k, np.float64(s), x, d, np.nan, objective)
-                if keeps_powers():
-                    sum3 = state[a, SUM3, k] + d * d * d
-                    sum4 = state[a, SUM4, k] + d * d * d * d
-                    state[a, SUM3, k], state[a, SUM4, k] = sum3, sum4
-                    state[a, THIRD, k], state[a, FOURTH, k] = higher_moments(sum1, sum2, sum3, sum4, inverse)
+                record(state, a, k, x, t, objective)
                 if traced and k < lanes:
                     out.choices[block + k, t] = a
                     out.rewards[block + k, t] = x
