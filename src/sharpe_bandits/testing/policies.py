@@ -136,18 +136,13 @@ class PolicyContract:
         require(agent.asked == agent.t + sum(agent.pending.values()), "decisions were lost")
 
     def test_the_same_seed_gives_the_same_choices(self, policy: Policy) -> None:
+        """Also with the pilot fixed that it has for this horizon."""
         tape, rounds = self.tape(policy), self.rounds(policy)
-        first, again = (trace(policy, tape, horizon=rounds, seed=self.seed).choices for _ in range(2))
-        require(
-            np.array_equal(first, again), "the same seed led to other choices: an index must not keep state of its own"
-        )
-
-    def test_the_settled_policy_makes_the_same_choices(self, policy: Policy) -> None:
-        tape, rounds = self.tape(policy), self.rounds(policy)
-        settled = policy.with_fixed_pilot(rounds, self.arms)
-        require(settled.with_fixed_pilot(rounds, self.arms) == settled, f"settling {settled!r} again changes it")
-        before, after = (trace(p, tape, horizon=rounds, seed=self.seed).choices for p in (policy, settled))
-        require(np.array_equal(before, after), f"{settled!r} makes other choices than {policy!r}")
+        fixed = policy.with_fixed_pilot(rounds, self.arms)
+        require(fixed.with_fixed_pilot(rounds, self.arms) == fixed, f"fixing the pilot of {fixed!r} again changes it")
+        once, again, other = (trace(p, tape, horizon=rounds, seed=self.seed).choices for p in (policy, policy, fixed))
+        require(np.array_equal(once, again), "the same seed led to other choices: an index must not keep its own state")
+        require(np.array_equal(once, other), f"{fixed!r} makes other choices than {policy!r}")
 
     def test_too_small_a_horizon_is_refused(self, policy: Policy) -> None:
         tape, least = self.tape(policy), self.least(policy)
