@@ -393,9 +393,7 @@ def trace(
     checkpoints = () if policy.stops_itself else (horizon,)
     spec = Spec(policy, environment, horizon, run + 1, seed, checkpoints, kernel, feedback, **_delays(delay, batch))
     if 12 * horizon > _MEMORY:
-        raise InvalidInputError(
-            f"choices and rewards of {horizon} rounds would take {12 * horizon / 2**30:.1f} GiB; shorten the horizon"
-        )
+        raise _too_large(f"choices and rewards of {horizon} rounds", 12 * horizon, "shorten the horizon")
     check_memory(spec)
     prepare(spec)
     ((_, chunk),) = on_threads([spec], 1, lambda spec: run_chunk(spec, [run], trace=True))
@@ -423,24 +421,20 @@ def checkpoint_times(checkpoints: int | Iterable[int], horizon: int, switches: t
 
 def check_memory(spec: Spec, policies: int = 1) -> None:
     """Raise if the rewards or the results of so many policies like this one do not fit into memory."""
-    pregenerated = 8 * spec.horizon * spec.environment.K
-    if spec.environment.pregenerated and pregenerated > _MEMORY:
-        raise InvalidInputError(
-            f"the rewards of {spec.environment!r} are generated before a run is played, and {spec.horizon} rounds of "
-            f"{spec.environment.K} arms would take {pregenerated / 2**30:.1f} GiB; shorten the horizon"
-        )
-    needed = 8 * len(spec.checkpoints) * spec.environment.K * -(-spec.runs // spec.batch)
-    if needed > _MEMORY:
-        raise InvalidInputError(
-            f"pulls at {len(spec.checkpoints)} checkpoints of {spec.runs} runs, in batches of {spec.batch}, would take "
-            f"{needed / 2**30:.1f} GiB; pass fewer checkpoints, as in checkpoints=[{spec.horizon}]"
-        )
-    needed, available = policies * spec.runs * (8 * spec.environment.K + 24), _machine_memory()
-    if needed > available:
-        raise InvalidInputError(
-            f"the results of {spec.runs} runs would take {needed / 2**30:.3g} GiB, and this machine has "
-            f"{available / 2**30:.0f} GiB; simulate fewer runs"
-        )
+    arms = spec.environment.K
+    if spec.environment.pregenerated and (needed := 8 * spec.horizon * arms) > _MEMORY:
+        what = f"the rewards of {spec.environment!r}, which are generated before a run is played,"
+        raise _too_large(what, needed, "shorten the horizon")
+    if (needed := 8 * len(spec.checkpoints) * arms * -(-spec.runs // spec.batch)) > _MEMORY:
+        what = f"pulls at {len(spec.checkpoints)} checkpoints of {spec.runs} runs, in batches of {spec.batch},"
+        raise _too_large(what, needed, f"pass fewer checkpoints, as in checkpoints=[{spec.horizon}]")
+    if (needed := policies * spec.runs * (8 * arms + 24)) > (available := _machine_memory()):
+        remedy = f"this machine has {available / 2**30:.0f} GiB: simulate fewer runs"
+        raise _too_large(f"the results of {spec.runs} runs", needed, remedy)
+
+
+def _too_large(what: str, needed: int, remedy: str) -> InvalidInputError:
+    return InvalidInputError(f"{what} would take {needed / 2**30:.3g} GiB; {remedy}")
 
 
 def _machine_memory() -> int:
