@@ -113,9 +113,9 @@ def test_values_are_named_with_a_remedy(make, parts):
 @pytest.mark.parametrize(
     ("make", "parts"),
     [
-        (lambda: sb.policies.UCB1().agent(arms=1), ("arms must be a whole number at least 2", "1")),
-        (lambda: sb.policies.UCB1().agent(arms=0), ("arms must be a whole number at least 2", "0")),
-        (lambda: sb.policies.UCB1().agent(arms=2.5), ("arms must be a whole number at least 2", "2.5")),
+        (lambda: sb.policies.UCB1().agent(arms=1), ("arms must be a whole number from 2 to 100000, got 1",)),
+        (lambda: sb.policies.UCB1().agent(arms=0), ("arms must be a whole number from 2 to 100000, got 0",)),
+        (lambda: sb.policies.UCB1().agent(arms=2.5), ("arms must be a whole number from 2 to 100000, got 2.5",)),
         (lambda: sb.policies.UCB1().agent(arms=["a"]), ("at least 2 different names", "['a']")),
         (lambda: sb.policies.UCB1().agent(arms=["a", "a"]), ("at least 2 different names", "['a', 'a']")),
         (lambda: sb.policies.UCB1().agent(arms="ab"), ("a list of names or a number of arms", "'ab'")),

@@ -12,16 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .formulas import decide_on, estimate, noise, value
-from .game import LANES, give_up, keep_pulls
+from .game import AHEAD, LANES, give_up, keep_pulls
 from .memory import words, zeros
-from .rewards import UNIFORM, fill, recorded, uniform_reward
+from .rewards import PIECE, UNIFORM, fill, recorded, uniform_reward
 from .state import Sums, anchor_of
 from .statistics import arm_record, pooled, summary
 from .streams import REWARDS, fold, reward_bits, stream_key
 
-DRAWN = 64  # rewards drawn at a time where lanes are not drawn in parallel
 ROUNDING = 1e-9  # of shares of pulls
-PIECE = 65536  # pulls drawn in parallel between checks of whether to stop
 #: Working state of the arms being played, one per lane: rows of an array. It is one array so that the compiler sees
 #: that nothing overlaps.
 LOC, SCALE, ANCHOR, SUM1, SUM2, STREAM, ROWS = range(7)
@@ -232,7 +230,7 @@ def play_phases(game, phases, rewards, formulas, out):
     mean, variance = zeros(count_arms), zeros(count_arms)
     played = zeros((ROWS, LANES))
     keys = words(played)  # the same memory
-    buffer, covariates = zeros(DRAWN), zeros(DRAWN)
+    buffer, covariates = zeros(AHEAD), zeros(AHEAD)
     covariates[:] = np.nan
     traced, has_covariate = out.choices.shape[0] > 0, arms.kind.shape[1] > count_arms
     for block in range(0, runs, LANES):
@@ -300,10 +298,10 @@ def play_phases(game, phases, rewards, formulas, out):
                         total1, total2, base = played[SUM1, k], played[SUM2, k], played[ANCHOR, k]
                         total3, total4 = sum3[k, a], sum4[k, a]
                         before = 0 if fresh else done[k, a]  # rewards that are used already
-                        for j in range(0, quotas[k, p], DRAWN):
+                        for j in range(0, quotas[k, p], AHEAD):
                             if out.stop[0] != 0:
                                 return
-                            steps = min(DRAWN, quotas[k, p] - j)
+                            steps = min(AHEAD, quotas[k, p] - j)
                             drawn = buffer[:steps]
                             fill(arms, row, a, streams[k, a], done[k, a] + j, drawn)
                             for i in range(steps if traced or by_round else 0):

@@ -22,7 +22,7 @@ import math
 import numpy as np
 
 from .formulas import estimate, kept_cells, noise, turns
-from .game import give_up
+from .game import AHEAD, give_up
 from .memory import zeros
 from .rewards import fill
 from .state import Rule, new_state, observe, reset, update
@@ -37,7 +37,6 @@ _SIDES = 2.0 * math.log(2.0 * LIKELY_SIDE)
 _ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 #: An arm is not judged before it has this many pulls per unit of its kurtosis: rare rewards would dominate.
 PER_KURTOSIS = 12.0
-AHEAD = 16  # rewards drawn in advance, per arm
 
 
 def look(sums, kept, i, arguments):

@@ -6,7 +6,7 @@ import numpy as np
 
 #: Runs that a vectorised kernel plays in parallel.
 LANES = 16
-#: Rewards drawn in advance, per arm.
+#: Rewards drawn together, per arm.
 AHEAD = 64
 
 

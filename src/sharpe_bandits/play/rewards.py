@@ -20,7 +20,7 @@ TAPE = 6  # the pull-th of ``size`` values in the pool; NaN past the end
 AUTOREGRESSIVE = 7  # AR(1), normal with mean loc and standard deviation scale; the pool has the autocorrelation
 CLUSTERED = 8  # GARCH(1, 1), long-run standard deviation scale; the pool has the weights of shock and variance
 BLOCKS = 9  # blocks of the ``size`` values in the pool; a new one begins with probability scale
-PIECE = 65536  # rewards written to a tape between checks of whether to stop
+PIECE = 65536  # rewards drawn between checks of whether to stop
 BURN_IN = 500  # discarded rewards before the first, so that volatility starts from its stationary distribution
 
 #: A quantile table has two sides of 1/2, octaves of the distance to 0 or 1, cells within an octave, and four cubic

@@ -566,7 +566,7 @@ def _columns(state: ArmState) -> dict[str, np.ndarray]:
 def check_arms(arms: int | Iterable[str]) -> list[str] | int:
     """Check the names of an agent's arms, or their number."""
     if is_number(arms):
-        return whole("arms", whole("arms", arms, 2), 2, MAX_ARMS)
+        return whole("arms", arms, 2, MAX_ARMS)
     names = list_of("arms", arms, "a list of names or a number of arms")
     if not all(isinstance(name, str) for name in names):
         raise InvalidInputError(f"names of arms must be text, got {shown(names)}; pass a number for arms 0, 1, ...")

@@ -41,16 +41,15 @@ def write(content: dict[str, Any]) -> str:
 def read(text: str | bytes) -> dict[str, Any]:
     """The content of a state."""
     state = from_json(text, "the state of the agent")
-    if not isinstance(state, dict) or state.pop("kind", None) != _KIND:
+    if not isinstance(state, dict) or state.get("kind") != _KIND:
         raise UnreadableDataError("this JSON is not the state of an agent of this library")
     if (version := state.get("format")) != FORMAT:
         raise UnreadableDataError(
             f"the state has format {shown(version)}, this version reads format {FORMAT}: if it was saved by a newer "
             "version of the library, upgrade this one to read it"
         )
-    if state.pop("checksum", None) != checksum({"kind": _KIND, **state}):
+    if state.pop("checksum", None) != checksum(state):
         raise UnreadableDataError("the state of the agent was changed after it was saved; take it from a copy")
-    del state["format"]
     return state
 
 
