@@ -38,7 +38,11 @@ def goal_lines(goals: list[Goal]) -> list[str]:
                 goal.verdict,
             ]
         )
-    missed = [f"- {goal.what}: {goal.limit}." for goal in goals if not goal.met and goal.limit]
+    limits: dict[str, list[str]] = {}
+    for goal in goals:
+        if goal.limit and not goal.met:
+            limits.setdefault(goal.limit, []).append(goal.what)
+    missed = [f"- {'; '.join(what)}: {limit}." for limit, what in limits.items()]
     return [
         *table(["goal", "target", "measured", ""], rows),
         *(["What limits the goals missed:", "", *missed, ""] if missed else []),
