@@ -39,7 +39,7 @@ _NUMBER = re.compile(rb'"number":(\d+)')
 
 def serve(path: str, group: int, slower: float) -> int:
     """Run a service until told to stop, with so many requests in one commit at most, which waits ``slower`` ms."""
-    from sharpe_bandits.service import group_commit
+    from sharpe_bandits.service import state
     from sharpe_bandits.service.app import create_app
     from sharpe_bandits.service.security import WRITE, Token
     from sharpe_bandits.service.server import run
@@ -52,7 +52,7 @@ def serve(path: str, group: int, slower: float) -> int:
             return commit(campaign, requests)
 
         Campaign.commit = waits  # type: ignore[method-assign]
-    group_commit.LARGEST_GROUP = group
+    state.LARGEST_GROUP = group
     app = create_app(sb.Store(path), [Token.of("load", WRITE, TOKEN)], rate=1e6, target=path)
     return run(app, "127.0.0.1", 0, lambda address: print(address, flush=True))
 
