@@ -121,18 +121,21 @@ def choose(state, decision, seed, run, arguments):
     return largest_index(state, decision.least, decision.counted)
 
 
-def ask(memory, rule, end_of_pilot, counted, t, pending, number, seed, run, arguments):
-    """:func:`choose`, for an agent after ``t`` rewards with ``pending`` pulls without one."""
+def ask(memory, rule, t, pending, number, seed, run, arguments):
+    """:func:`choose`, for an agent after ``t`` rewards with ``pending`` pulls without one; ``rule``: window, discount,
+    and what a :class:`Decision` has from ``least`` to ``counted``.
+    """
+    window, discount, least, end_of_pilot, counted = rule
     state = state_of(*memory)
-    rounds = rounds_remembered(state.sums, pending, t, rule.window, rule.discount)
-    decision = Decision(t + pending, rounds, rule.least, end_of_pilot, counted, number)
+    rounds = rounds_remembered(state.sums, pending, t, window, discount)
+    decision = Decision(t + pending, rounds, least, end_of_pilot, counted, number)
     return choose(state, decision, seed, run, arguments)
 
 
-def count_choices(memory, rule, end_of_pilot, counted, t, pending, number, seed, draws, arguments, counts):
+def count_choices(memory, rule, t, pending, number, seed, draws, arguments, counts):
     """Count the choices of :func:`ask` over ``draws`` independent draws of the policy's own randomness."""
     for run in range(1, draws + 1):
-        a = ask(memory, rule, end_of_pilot, counted, t, pending, number, seed, run, arguments)
+        a = ask(memory, rule, t, pending, number, seed, run, arguments)
         if a < 0:
             return a
         counts[a] += 1

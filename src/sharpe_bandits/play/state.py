@@ -200,10 +200,10 @@ def forget(sums, recent, t, window, discount):
                         add(sums, i, recent[p, i], 1.0)
 
 
-def tell(memory, i, x, z, t, rule, objective):
+def tell(memory, i, x, z, t, window, discount, least, cells, forgets_cells, objective):
     """What an agent that forgets does with a reward: :func:`forget`, then :func:`observe`."""
-    state, window, discount = state_of(*memory), rule.window, rule.discount
-    if rule.forgets_cells:
+    state, rule = state_of(*memory), Rule(window, discount, least, cells, forgets_cells)
+    if forgets_cells:
         forget_with_statistics(state.sums, state.kept, state.window, t, window, discount, update, objective)
     else:
         forget(state.sums, state.window, t, window, discount)

@@ -72,6 +72,8 @@ class IndexAgent(Agent):
         self._pilot = self._rule.pilot(self.horizon, k)
         #: Whether all arms are known to have the rewards of their pilot, for good.
         self._piloted = False
+        #: A tuple without names, which compiled code takes from Python much faster.
+        self._decision_rule = (*self._playing[:3], self._pilot * k, 0.0 if self._random else 1.0)
         self._handed, self._retries = (np.pad(x, (0, k - len(x))) for x in (self._handed, self._retries))
 
     def _layout(self) -> StatisticsLayout:
@@ -148,11 +150,11 @@ class IndexAgent(Agent):
 
     def _evaluate(self, kernel: Any, draws: int, *counts: np.ndarray) -> int:
         """Call a compiled function for the current decision; ``draws``: the number of one, or how many."""
-        t, pending, end_of_pilot = self.t, self._n_pending, self._pilot * len(self.arms)
+        t, pending = self.t, self._n_pending
         arguments = self._formula_arguments(t + pending)
         choice: int = call_kernel(
-            self.policy, kernel, self._state.memory, self._playing, end_of_pilot, 0.0 if self._random else 1.0, t,
-            pending, self.asked, self._seed, draws, arguments, *counts,
+            self.policy, kernel, self._state.memory, self._decision_rule, t, pending, self.asked, self._seed, draws,
+            arguments, *counts,
         )  # fmt: skip
         if choice < 0:
             i = -1 - choice
@@ -203,7 +205,7 @@ class ForgetfulAgent(IndexAgent):
         super()._prepare()
         with self._lock:
             memory = tuple(array.copy() for array in self._state.memory)
-            self._tell_compiled(memory, 0, 0.0, math.nan, 0, self._playing, self._objective_arguments)
+            self._tell_compiled(memory, 0, 0.0, math.nan, 0, *self._playing, self._objective_arguments)
 
     def _check_arms_may_change(self, count: int) -> None:
         self._rule.check_horizon(self.horizon or self._pilot * count, count)
@@ -217,7 +219,7 @@ class ForgetfulAgent(IndexAgent):
     def _record(self, i: int, x: float, z: float) -> None:
         super()._record(i, x, z)
         self._make_room(min(self.t + 1, self._playing.window))
-        self._tell_compiled(self._state.memory, i, x, z, self.t, self._playing, self._objective_arguments)
+        self._tell_compiled(self._state.memory, i, x, z, self.t, *self._playing, self._objective_arguments)
 
     def _make_room(self, rounds: int) -> None:
         """Let the window of the state, which has a row per round, hold this many; it grows while the game is short."""
