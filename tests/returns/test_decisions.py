@@ -32,6 +32,14 @@ def test_first_rows_of_decision_periods():
     assert 30 in starts(300, "month", 30, days)
 
 
+def test_weights_that_drift_are_no_trades():
+    """Not even of rounding errors: rows of the log with a trade are those of decisions."""
+    x = market()[:100]
+    begins = np.arange(0, 100, 7)
+    weights = drifting(np.full((len(begins), x.shape[1]), 1 / x.shape[1]), x, begins)
+    assert np.flatnonzero(statistics.trades(weights, x).any(axis=1)).tolist() == begins[1:].tolist()
+
+
 def test_returns_over_periods_and_weights_within_them():
     x = np.array([[0.1, 0.0], [0.2, np.nan], [0.0, np.nan], [0.5, np.nan], [-0.5, 0.1]])
     np.testing.assert_allclose(compounded(x, np.array([0, 3])), [[0.32, 0.0], [-0.25, np.nan]])

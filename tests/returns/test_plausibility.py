@@ -73,6 +73,16 @@ def test_spreadsheet_dates_at_other_frequencies(step):
     assert time_of(np.asarray((days - pd.Timestamp("1899-12-30")).days, float)) is not None
 
 
+def test_years_can_be_read_as_such():
+    frame = prices().iloc[:30].assign(year=range(1990, 2020))[["year", "A", "B"]]
+    with pytest.raises(
+        sb.errors.InvalidInputError, match="pass date='year' and date_format='%Y' if it holds the dates"
+    ):
+        read(frame)
+    found = read(frame, date="year", date_format="%Y", periods_per_year=1)
+    assert (found.names, str(found.dates[-1])[:10]) == (("A", "B"), "2019-01-01")
+
+
 def test_prices_are_no_time():
     assert time_of(np.array([34000.0, 34250.0, 34600.0, 35100.0])) is None  # an index that rises
     assert time_of(np.linspace(100, 130, 50)) is None

@@ -57,11 +57,9 @@ def _paths(replay: Replay) -> Table:
 def _figure(replay: Replay, title: str, charts: list[list[Chart]], height: float) -> Figure:
     """A figure whose caption has the settings that its numbers depend on."""
     settings = replay.settings()
-    hurdles = [key for key in ("risk-free rate", "evaluated", "benchmark") if key in settings]
-    caption = (
-        f"{settings['data']}; {settings['scale']}; annualised: {settings['annualised']}; seen: {settings['seen']}; "
-        f"cost: {settings['cost']}; {'; '.join(f'{key}: {settings[key]}' for key in hurdles)}; L = {replay.L:.4g}"
-    )
+    named = ("annualised", "seen", "cost", "risk-free rate", "evaluated", "benchmark")
+    facts = [settings["data"], settings["scale"], *(f"{key}: {settings[key]}" for key in named if key in settings)]
+    caption = "; ".join([*facts, f"L = {replay.L:.4g}"])
     return Figure(title=title, charts=charts, size=(8.4, height), caption=caption)
 
 

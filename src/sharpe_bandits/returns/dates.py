@@ -24,7 +24,7 @@ FORMS = (
     "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d", "%d/%m/%y", "%m/%d/%y",
     "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %Y", "%b-%y",
     "%a %d %b %Y", "%a, %d %b %Y", "%A, %B %d, %Y", "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%d.%m.%Y %H:%M",
-    "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%m/%d/%Y %I:%M %p",
+    "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%m/%d/%Y %I:%M %p", "%Y",
 )  # fmt: skip
 #: Formats of numeric dates by name: their origin, and units per day.
 _EPOCH = datetime.datetime(1970, 1, 1)
@@ -44,7 +44,7 @@ _SECONDS = (1e8, 4.2e9)
 _SERIALS = (20_000, 80_000)
 _STEPS = {*range(1, 11), *range(28, 32), *range(89, 93), *range(181, 185), 365, 366}
 #: Range of decimal years, and the largest plausible ratio of a step to the median step.
-_YEARS, _UNEVEN = (1850, 2150), 8
+YEARS, _UNEVEN = (1850, 2150), 8
 
 
 def column_of(source: Source, date: str | None, form: str | None = None) -> int | None:
@@ -71,7 +71,7 @@ def joined(source: Source, date: Sequence[str]) -> Source:
             raise unknown("column", name, source.names)
     parts = [source.columns[source.names.index(name)] for name in date]
     if len(date) in (2, 3) and all(_in_figures(cell) for part in parts for cell in part[:50]):
-        cells: list[Any] = ["-".join(str(number).zfill(2) for number in row) for row in zip(*parts, strict=True)]
+        cells: list[Any] = ["-".join(_text(number).zfill(2) for number in row) for row in zip(*parts, strict=True)]
     elif len(date) != 2 or len(set(date)) != 2:
         raise InvalidInputError(
             "date must be a column, two columns of dates and times of day, or those of year, month and day, got "
@@ -100,7 +100,14 @@ def check_form(form: Any) -> str | None:
 
 def _in_figures(cell: Any) -> bool:
     """Whether a value is a whole number, or text that has only digits."""
-    return cell.isdecimal() if isinstance(cell, str) else is_whole(cell) and 0 <= cell < 10**20
+    return cell.isdecimal() if isinstance(cell, str) else _text(cell).isdecimal()
+
+
+def _text(cell: Any) -> str:
+    """A value as text; a whole number without a decimal point, which the cells of a spreadsheet have."""
+    if is_whole(cell) or (issubclass(type(cell), (float, np.floating)) and cell.is_integer()):
+        return str(int(cell)) if abs(cell) < 10**20 else ""
+    return str(cell)
 
 
 def some_of(column: np.ndarray) -> list[Any]:
@@ -117,8 +124,9 @@ def remedy(column: np.ndarray) -> str:
     forms = [form for form, number in fits.items() if number == most >= max(0.9 * len(texts), 1)]
     options = [f"date_format={form!r}" for form in forms]
     if len(forms) > 1:
-        days = [as_datetime(texts[0], form) for form in forms]
-        options = [f"{own} if {texts[0]!r} is {str(day)[:10]}" for own, day in zip(options, days, strict=True)]
+        readings = [(text, [str(as_datetime(text, form))[:10] for form in forms]) for text in texts]
+        text, days = max(readings, key=lambda reading: len(set(reading[1])))  # one that tells the formats apart
+        options = [f"{own} if {text!r} is {day}" for own, day in zip(options, days, strict=True)]
     return ", or ".join(options)
 
 
@@ -166,12 +174,21 @@ def read(
 
 def _no_date(cell: Any, column: np.ndarray, form: str | None) -> str:
     """Why a cell is not a date, and the remedy."""
-    other = remedy(column)
+    texts = [text for text in column if isinstance(text, str)]
+    given = any(isinstance(day, (datetime.date, np.datetime64)) for day in column)
+    other, value = remedy(objects(texts) if given else column), shown(cell)
+    if given and other:
+        return (
+            f"{value} is {'text' if isinstance(cell, str) else 'a date'}, and other dates of the column are not; make "
+            "all of them text, or all of them dates. Was day taken for month in those that are dates?"
+        )
     if form is not None:
         fits = f"pass {other}" if other and repr(form) not in other else "correct it, pass another date_format="
-        return f"{shown(cell)} is not a date in the format {form!r}; {fits}, or delete the row if it is no data"
+        if given and not isinstance(cell, str):
+            fits = "it is a date already: leave out date_format="
+        return f"{value} is not a date in the format {form!r}; {fits}, or delete the row if it is no data"
     fits = f"pass {other}" if other else "write dates as 2020-01-31 or 2020-01-31T16:00:00-05:00"
-    return f"{shown(cell)} is not a date in the years 1 to 9999; {fits}, or delete the row if it is no data"
+    return f"{value} is not a date in the years 1 to 9999; {fits}, or delete the row if it is no data"
 
 
 def _all_iso(column: np.ndarray) -> np.ndarray | None:
@@ -214,7 +231,7 @@ def as_datetime(cell: Any, form: str | None = None) -> datetime.datetime | None:
         if form in NUMBERS:
             start, per_day = NUMBERS[form]
             return start + datetime.timedelta(microseconds=round(float(cell) * 86_400 * 10**6 / per_day))
-        day = _parsed(cell) if form is None else datetime.datetime.strptime(cell.strip(), form)
+        day = _parsed(cell) if form is None else datetime.datetime.strptime(_text(cell).strip(), form)
         return day if in_utc(day) else None
     except Exception:  # not a date, outside the calendar, or an error of a format or of a third-party time zone
         return None
@@ -237,7 +254,7 @@ def _parsed(cell: Any) -> datetime.datetime:
         return cell.to_pydatetime(warn=False) if hasattr(cell, "to_pydatetime") else cell
     if isinstance(cell, datetime.date):
         return datetime.datetime(cell.year, cell.month, cell.day)
-    text = str(cell).strip() if isinstance(cell, str) or is_whole(cell) else ""
+    text = _text(cell).strip() if isinstance(cell, str) or _in_figures(cell) else ""
     if len(text) > 7:
         return datetime.datetime.fromisoformat(text)
     if re.fullmatch(r"\d{4}-\d{2}", text):  # a month
@@ -270,7 +287,7 @@ def time_of(values: np.ndarray, may_count: bool = False) -> str | None:
     if may_count and (steps == 1).all() and (values % 1 == 0).all():
         return "years or row numbers"
     even = steps.max() <= min(1.0 + 1e-9, _UNEVEN * float(np.median(steps)))
-    return "decimal years" if _YEARS[0] <= low and high <= _YEARS[1] and even else None
+    return "decimal years" if YEARS[0] <= low and high <= YEARS[1] and even else None
 
 
 def _in_digits(number: float) -> bool:

@@ -15,7 +15,7 @@ from .._support.validation import is_number
 from ..errors import InvalidInputError
 from . import dates as dates_of
 from .cleaning import Kind
-from .dates import TIME_FORMATS, time_of
+from .dates import TIME_FORMATS, YEARS, time_of
 from .draft import Draft, as_option
 from .sources import Source
 from .statistics import autocorrelation, by_column
@@ -68,9 +68,13 @@ def _refuse_time(table: Draft, number: int, name: str) -> None:
     if what is None:
         return
     first, second = table.values[:2, number]
-    form = f" and date_format={TIME_FORMATS[what]!r}" if what in TIME_FORMATS else ""
+    forms = {**TIME_FORMATS, "years or row numbers": "%Y"}
+    form = f" and date_format={forms[what]!r}" if what in forms else ""
     dated = f"pass date={name!r}{form} if it holds the dates of the rows, or "
-    dated = {"decimal years": "write dates as 2020-01-31, or ", "years or row numbers": ""}.get(what, dated)
+    if what == "decimal years":
+        dated = "write dates as 2020-01-31, or "
+    elif what == "years or row numbers" and not YEARS[0] <= first <= YEARS[1]:
+        dated = ""
     raise InvalidInputError(
         f"column {name!r} seems to hold {what} ({table.where(0)}: {first:.10g}, {table.where(1)}: {second:.10g}), "
         f"not prices or returns; {dated}pass columns= with the intended columns"

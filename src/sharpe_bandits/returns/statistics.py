@@ -233,7 +233,9 @@ def trades(weights: Any, x: Any) -> np.ndarray:
     grown = weights[:-1] * (1 + x[:-1])
     total = grown.sum(axis=1, keepdims=True)
     held = np.divide(grown, total, out=weights[1:].copy(), where=total > 0)  # if all is lost there is nothing to trade
-    return np.concatenate([np.zeros((1, weights.shape[1])), np.abs(weights[1:] - held)])
+    moved = np.abs(weights[1:] - held)
+    moved[moved < 1e-12] = 0.0  # rounding is no trade
+    return np.concatenate([np.zeros((1, weights.shape[1])), moved])
 
 
 def probabilistic_sharpe(sharpe: Any, se: Any, benchmark: float = 0.0) -> Any:
