@@ -28,6 +28,14 @@ def test_the_usual_policies(daily):
     ]  # 6 per column
 
 
+def test_every_usual_policy_can_be_named(daily):
+    """UCB-RSSR too, which squares the mean as published."""
+    usual = sb.replay(daily, runs=2)
+    for policy in usual.policies:
+        named = policy.name if policy.name != "SW-SF-UCB" else "SW-SF-UCB:window=125"
+        assert sb.replay(daily, named, runs=2)[policy.name].to_dict() == policy.to_dict()
+
+
 def test_a_benchmark_is_seen_in_every_round():
     """Columns with other betas than the benchmark's: adjusted for it, SF-UCB holds the best column more often."""
     rng = np.random.default_rng(6)

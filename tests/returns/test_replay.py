@@ -97,18 +97,20 @@ def test_a_pilot_that_takes_up_the_table_is_no_result():
     g = np.random.default_rng(4)
     crowd = table(*g.normal(0, 0.01, (50, 150)), names=[f"s{k}" for k in range(50)], q=252)
     with pytest.raises(
-        sb.errors.InvalidInputError, match=r"50 columns are too many for 150 rows: SF-UCB would reach the end"
+        sb.errors.InvalidInputError, match=r"50 columns are too many for 150 observations: SF-UCB would reach the end"
     ):
         sb.replay(crowd, "SF-UCB", runs=2)
     played = sb.replay(crowd, ["SF-UCB", "RoundRobin"], runs=2)
     assert [p.name for p in played.policies] == ["Round robin"]
     assert played.remarks[0].startswith(
-        "left out SF-UCB: trying all 50 columns often enough takes nearly all of the 150 rows"
+        "left out SF-UCB: trying all 50 columns often enough takes nearly all of the 150 observations"
     )
     assert str(played).startswith("Check: left out SF-UCB: trying all 50 columns")
     more = table(*g.normal(0, 0.01, (50, 250)), names=[f"s{k}" for k in range(50)], q=252)
     late = sb.replay(more, ["SF-UCB", "RoundRobin"], runs=2)
-    assert late.remarks[0].startswith("SF-UCB spends more than half of the 250 rows on trying all 50 columns")
+    assert late.remarks[0].startswith(
+        "SF-UCB: trying all 50 columns often enough takes more than half of the 250 observations"
+    )
     assert sb.replay(table(*g.normal(0, 0.01, (5, 250)), q=252), "SF-UCB", runs=2).remarks == ()
 
 
@@ -117,7 +119,7 @@ def test_five_hundred_columns_leave_fifteen_hundred_rows_no_time():
     x = np.random.default_rng(4).normal(0, 0.01, (500, 1500))
     crowd = table(*x, names=[f"s{k}" for k in range(500)], q=252)
     with pytest.raises(
-        sb.errors.InvalidInputError, match="500 columns are too many for 1,500 rows: SF-UCB would reach the end"
+        sb.errors.InvalidInputError, match="500 columns are too many for 1,500 observations: SF-UCB would reach the end"
     ):
         sb.replay(crowd, "SF-UCB", runs=2)
     held = sb.trace(sb.ScaleFreeUCB(L=1e-5), sb.Tape(x, clock="rounds"), horizon=1500).choices

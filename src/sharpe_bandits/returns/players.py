@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -68,8 +69,9 @@ def chosen_policies(
 
 
 def _unsigned(policy: Policy) -> bool:
-    """Whether a policy ignores the sign of RSSR although it could keep it."""
-    objective = getattr(policy, "objective", None)
+    """Whether a policy ignores the sign of RSSR although it could keep it, as UCB-RSSR could not."""
+    parameters = {field.name for field in dataclasses.fields(policy)}
+    objective = policy.objective if "objective" in parameters else None
     objective = objective.unadjusted if isinstance(objective, Objective) else None
     return getattr(policy, "signed", True) is False or (isinstance(objective, RSSR) and not objective.signed)
 
@@ -88,19 +90,19 @@ def past_their_pilot(policies: list[Policy], rows: int, columns: int) -> tuple[l
     able = [policy for policy in policies if policy.minimises_regret and plays(policy, rows)]
     never = [policy for policy in able if not plays(policy, rows - columns)]
     late = [policy for policy in able if policy not in never and not plays(policy, rows // 2)]
-    remedy = "give fewer columns with columns=, or more rows"
+    remedy = "give fewer columns with columns=, more rows, or more decisions with every="
     if len(never) == len(policies):
         raise InvalidInputError(
-            f"{columns:,} columns are too many for {rows:,} rows: {_named(never)} would reach the end of the table "
-            f"while still trying all of them; {remedy}"
+            f"{columns:,} columns are too many for {rows:,} observations: {_named(never)} would reach the end of the "
+            f"table while still trying all of them; {remedy}"
         )
     remarks = []
     if never:
-        takes = f"trying all {columns:,} columns often enough takes nearly all of the {rows:,} rows"
+        takes = f"trying all {columns:,} columns often enough takes nearly all of the {rows:,} observations"
         remarks.append(f"left out {_named(never)}: {takes}; {remedy}")
     if late:
-        spends = f"spends more than half of the {rows:,} rows on trying all {columns:,} columns"
-        remarks.append(f"{_named(late)} {spends}; {remedy}")
+        takes = f"trying all {columns:,} columns often enough takes more than half of the {rows:,} observations"
+        remarks.append(f"{_named(late)}: {takes}; {remedy}")
     return [policy for policy in policies if policy not in never], remarks
 
 

@@ -348,7 +348,8 @@ def replay(
         returns from :func:`read_returns`; or a file, frame or other table, with options of that function
     policies : Policy | str | Iterable[Policy | str] | None, optional
         policies, or their names as in "SlidingWindowUCB:window=250,c=1"; by default SF-UCB, its sliding-window variant,
-        SF-TS, and with bandit feedback UCB-RSSR. RSSR must be signed, as it is in policies given by name
+        SF-TS, and with bandit feedback UCB-RSSR. RSSR must be signed, as it is in policies given by name, except in
+        UCB-RSSR
     L : float | None, optional
         regulariser of policies given by name, in the unit of variance per round; by default a tenth of the smallest
         variance of a column in the first 20 rounds, or two rounds per column if these are more
