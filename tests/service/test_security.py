@@ -192,6 +192,8 @@ def test_sessions_hold_on_every_server_until_they_end(monkeypatch):
         f"{other_end}.{other_nonce}.{signature}", f"{end}.{nonce}.é", "", "..", "é.1.2", f"{'9' * 5000}.1.2",
     ):  # fmt: skip
         assert other.session(forged) is None, forged
+    elsewhere = f"YSBkZXNr.{end}.{nonce}"  # with the name of its token first, as before the first release
+    assert other.session(f"{elsewhere}.{security._signature(tokens[0], elsewhere)}") is None
     guard.sign_out(session)
     assert guard.session(session) is None
     other.replace([Token.of("a desk", WRITE, "c" * 40)])
