@@ -9,8 +9,9 @@ PREFIX = "sharpe_bandits_"
 #: Identifies an SQLite file as a store ("sbca").
 APPLICATION_ID = 0x73626361
 #: Revisions of the tables, with the statements that lead to each from the one before: a new one adds a line here, and
-#: its columns below. Numbers 0001 and 0002 were used before the first release.
-REVISIONS: dict[str, list[str]] = {"0003": []}
+#: its columns below. Numbers up to 0003 were used before the first release; those of 0003 kept checkpoints of the state
+#: beside events, which an amendment by this release would leave as they are.
+REVISIONS: dict[str, list[str]] = {"0003": [], "0004": [f"DELETE FROM {PREFIX}events WHERE seq < -1"]}
 #: The revision that this release writes.
 REVISION = list(REVISIONS)[-1]
 #: Names of the tables, and of the one that holds the revision of a database.
