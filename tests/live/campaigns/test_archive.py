@@ -108,6 +108,8 @@ def test_the_command(campaign, tmp_path, capsys):
         assert main([*command, *store, "--before", before.isoformat(), "--out", str(out)]) == status
         output = capsys.readouterr()
         assert said in output.out + output.err
+    assert main([*command, *store, "--before", "2026-02-30", "--out", str(tmp_path / "y")]) == 2
+    assert "--before: must be a date such as 2026-01-31, got '2026-02-30'" in capsys.readouterr().err
 
 
 def test_any_store_archives(store, tmp_path):

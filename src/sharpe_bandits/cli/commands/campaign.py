@@ -387,7 +387,10 @@ def _report(where: str, results: dict[str, Verification]) -> Result:
 
 
 def _moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a date such as 2026-01-31, got {text!r}") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
