@@ -76,7 +76,18 @@ def test_the_client_has_the_methods_of_a_campaign(served, store):
     with pytest.raises(sb.errors.StoreError, match="does not answer"):
         sb.connect("http://127.0.0.1:9", token="x", timeout=0.3).campaigns()
     service.close()
-    for url in ("127.0.0.1:8000", "ftp://x", "http://x:y", "http://me:secret@x", "http://x?a=b", "http://", "", None):
+    for url in (
+        "127.0.0.1:8000",
+        "ftp://x",
+        "http://x:y",
+        "http://x:65536",
+        "http://x:%s" % (99 * "9"),
+        "http://me:secret@x",
+        "http://x?a=b",
+        "http://",
+        "",
+        None,
+    ):
         with pytest.raises(sb.errors.InvalidInputError, match="address"):
             sb.connect(url, token="x")
 

@@ -59,7 +59,7 @@ _PATHS: dict[type[requests.Request], str] = {
 }
 _SENT = ("arm", "reward", "why")
 #: Scheme, host with its port, and path of a service's address.
-_ADDRESS = re.compile(r"(https?)://((?:[^/:@?#\s]+|\[[^]/@?#\s]+\])(?::\d+)?)(/[^?#\s]*)?")
+_ADDRESS = re.compile(r"(https?)://((?:[^/:@?#\s]+|\[[^]/@?#\s]+\])(?::(?P<port>\d{1,9}))?)(?P<path>/[^?#\s]*)?")
 #: Prefix of the keys of decisions made without the service.
 _FALLBACK = "fallback-"
 #: Parts of a record that are not sent: the service names who acts.
@@ -142,12 +142,12 @@ class Service(AbstractContextManager["Service"]):
 
     def __init__(self, url: str, token: str, timeout: float, fallback: Any = None) -> None:
         address = _ADDRESS.fullmatch(url if isinstance(url, str) else "")
-        if address is None:
+        if address is None or int(address["port"] or 0) > 65_535:  # some systems would take another port
             raise InvalidInputError(f"the address of a service must be like http://127.0.0.1:8000, got {shown(url)}")
         if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable():
             raise InvalidInputError("token must be a token that the service printed, or that is in its token file")
         self.url = url.rstrip("/")
-        self._scheme, self._host, self._prefix = address.groups("")
+        self._scheme, self._host, self._prefix = address[1], address[2], address["path"] or ""
         self._token, self._timeout, self.fallback = token, positive("timeout", timeout), fallback
         #: The latest decisions made without the service, by campaign and key.
         self.made_here: dict[tuple[str, str], Decision] = {}
