@@ -22,6 +22,7 @@ import pytest
 
 import sharpe_bandits as sb
 from sharpe_bandits.live.campaigns import schema, webhooks
+from sharpe_bandits.policies.custom import PolicyFactory
 from sharpe_bandits.service import app as apps
 from sharpe_bandits.service import state as states
 from sharpe_bandits.service.app import create_app
@@ -124,6 +125,17 @@ def test_metrics_are_those_that_dashboards_and_alerts_use(http, store):
     text = http.get("/metrics", headers=bearer(READER)).text
     assert float(re.search(r'broken_guardrails{campaign="desks"} (\S+)', text).group(1)) >= 1
     assert values["sharpe_bandits_commit_seconds_count"] == values["sharpe_bandits_group_size_count"] == 2
+
+
+def test_a_policy_that_this_server_did_not_import_hides_no_metrics_of_others(http, store, monkeypatch):
+    @sb.index_policy(name="of another process")
+    def formula(arm, t):
+        return arm.mean
+
+    store.campaign("a", policy=formula(), arms=ARMS)
+    monkeypatch.delitem(PolicyFactory.known, "of another process")
+    text = http.get("/metrics", headers=bearer(READER)).text
+    assert re.findall(r'campaign_decisions{campaign="(\w+)"}', text) == ["desks"]
 
 
 def test_a_refused_clock_is_seen_and_takes_no_server_out_of_rotation(http, store, clock):  # noqa: F811

@@ -10,7 +10,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from ..errors import SharpeBanditsError, StoreError, UnreadableDataError
+from ..errors import SharpeBanditsError, StoreError
 from ..live.campaigns import Campaign, Store
 from ..live.campaigns.requests import Request
 from ..live.campaigns.status import Status
@@ -135,8 +135,12 @@ class ServiceState:
         statuses: list[Status] = []
         names = [*self._handles, *(entry.name for entry in self.store.campaigns(count=METRICS_CAMPAIGNS))]
         for name in [name for name in dict.fromkeys(names) if token.sees(name)][:METRICS_CAMPAIGNS]:
-            with suppress(UnreadableDataError):
+            try:
                 statuses.append(self.handle(name).reader.status())
+            except StoreError:  # the next one would wait as long
+                break
+            except SharpeBanditsError:  # of one campaign, such as a policy that this server did not import
+                continue
         return statuses
 
     async def open(self, name: str) -> CampaignHandle:
