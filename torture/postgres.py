@@ -77,7 +77,7 @@ class Server:
                 psycopg.connect(self.url, connect_timeout=2).close()
                 return
             except psycopg.OperationalError as error:
-                said = (self._root / "log").read_text(errors="replace")[-300:]
+                said = (self._root / "log").read_text(errors="replace")[-2000:]  # its workers write, too
                 ended = self.process.poll() is not None
                 if time.monotonic() > deadline or (ended and _IN_USE not in said):
                     raise NoPostgresError(f"the server does not start: {said}") from error
