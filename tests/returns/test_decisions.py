@@ -158,6 +158,7 @@ def test_unequal_histories(daily):
     equal = np.nanmean(x, axis=1)
     np.testing.assert_allclose(found[EQUAL].held.gross, equal, atol=1e-15)
     assert found["best in hindsight"].rule.startswith("d, whose")  # of a and d, which are there throughout
+    assert "of the columns with a return in every row" in found["best in hindsight"].rule
     with pytest.raises(sb.errors.InvalidInputError, match="needs columns with the same history"):
         sb.replay(frame, ["SF-UCB"], kind="returns", periods_per_year=252, missing="keep", paths="blocks", runs=2)
 

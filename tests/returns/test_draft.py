@@ -29,6 +29,17 @@ def test_an_index_without_dates_is_left_out():
     assert found.notes == ("left out the index 'index', which is not the column of dates",)
 
 
+@pytest.mark.parametrize(("form", "option"), [("%d/%m/%Y", "date_format='%d/%m/%Y'"), ("%Y%m%d", "date='index'")])
+def test_an_index_of_dates_in_another_form_is_not_left_out(form, option):
+    """As in a file, where the first column would be refused."""
+    days = [f"{day.replace(day=day.day + 20):{form}}" for day in DATES]
+    table = pd.DataFrame({"A": FUND_A, "B": FUND_B}, index=[int(day) if day.isdecimal() else day for day in days])
+    assert option in suggested(table)
+    found = prices(table, date="index", **({"date_format": form} if "format" in option else {}))
+    assert str(found.dates[0])[:10] == "2020-01-23"
+    assert prices(table, columns=["A"]).dates is None
+
+
 def test_names_below_a_preamble(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     lines = [

@@ -68,6 +68,9 @@ def drafted(
     dated, written = dates_of.column_of(source, date, layout.date_format), layout.written
     notes = []
     if source.index is not None and source.index != dated:
+        index = source.names[source.index], source.columns[source.index]
+        if columns is None and dated is None and (option := dates_of.option(*index)):
+            raise InvalidInputError(f"the index {shown(index[0])} seems to hold dates; pass {option}")
         notes.append(f"left out the index {shown(source.names[source.index])}, which is not the column of dates")
     if columns is None:
         _refuse_data_as_names(source)

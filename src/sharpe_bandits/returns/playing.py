@@ -349,7 +349,8 @@ def benchmarks(table: Evaluator, runs: int, top: int, lag: int = 0) -> tuple[lis
     if whole_history:
         best = [whole_history[int(np.argmax(table.yardstick.of_columns(x[paths.warm :, whole_history])))] for x in seen]
         subject = f"{names[best[0]]}, whose" if runs == 1 else "the one whose"
-        rule = f"{subject} {table.yardstick.name} over all rows is best: known only afterwards"
+        among = "" if len(whole_history) == len(names) else ", of the columns with a return in every row"
+        rule = f"{subject} {table.yardstick.name} over all rows is best{among}: known only afterwards"
         held = [one_at_a_time(x, np.full(len(x), k), table.costs) for x, k in zip(samples, best, strict=True)]
         players.append(table.player(BEST, "benchmark", rule, held))
     else:
