@@ -55,6 +55,26 @@ PLAY = """
 """
 
 
+#: A process that reads a field of a record whose fields have some order.
+READ = """
+    from collections import namedtuple
+    from sharpe_bandits.simulation.compiler import specialise
+
+    Record, Outer = namedtuple("Record", "{fields}"), namedtuple("Outer", "inner")
+
+    def field(outer):
+        return outer.inner.first
+
+    print(specialise(field, {{}})(Outer(Record(first=1.0, second=2.0))))
+"""
+
+
+def test_code_for_another_order_of_fields_is_not_loaded(tmp_path):
+    for fields in ("first second", "second first"):
+        value, _ = run(READ.format(fields=fields), SHARPE_BANDITS_CACHE=str(tmp_path / "kernels"))
+        assert value == 1.0
+
+
 @pytest.mark.parametrize(("policy", "all_of_numba"), [("sb.ScaleFreeUCB(L=0.5)", False), ("own(L=0.5)", True)])
 def test_a_kernel_of_the_package_loads_without_what_users_code_may_call(policy, all_of_numba):
     """A first process fills the cache of these tests, if nobody has yet."""

@@ -171,7 +171,17 @@ class _Cache:
 
 
 def _key(signature: Any, codegen: Any) -> str:
-    return repr((str(signature), codegen.magic_tuple()))
+    kinds = getattr(signature, "args", signature)
+    return repr((str(signature), [_names(kind) for kind in kinds], codegen.magic_tuple()))
+
+
+def _names(kind: Any) -> list[Any]:
+    """The names of a record's fields in their order, and of records in it: Numba's name of its type lacks them, and
+    code that was compiled for another order would read other fields.
+    """
+    if not isinstance(kind, (types.NamedTuple, types.NamedUniTuple)):
+        return []
+    return [(name, _names(part)) for name, part in zip(kind.fields, kind.types, strict=True)]
 
 
 def kernel(function: Any, files: KernelFiles | None = None, own: bool = False, **options: Any) -> Any:

@@ -82,7 +82,7 @@ def accelerator() -> ModuleType | None:
             checked.write("", b"")
     except Exception as error:  # an internal of Numba may have changed in any way
         print(
-            f"sharpe-bandits: kernels compile more slowly with Numba {_versions()[2]}, whose internals have changed "
+            f"sharpe-bandits: kernels compile more slowly with Numba {_versions()[3]}, whose internals have changed "
             f"({type(error).__name__}: {error})",
             file=sys.stderr,
         )
@@ -310,7 +310,8 @@ def _digest(kernel: Callable[..., Any], bindings: Bindings) -> str:
 def _versions() -> tuple[str, ...]:
     import numba
 
-    return _SALT, sys.version, numba.__version__, version("llvmlite"), np.__version__
+    ours = version("sharpe-bandits")  # the records that kernels take as arguments may differ between versions
+    return _SALT, ours, sys.version, numba.__version__, version("llvmlite"), np.__version__
 
 
 #: Packages whose errors are not a formula's.
