@@ -349,7 +349,7 @@ def test_names_of_files_that_are_no_names_of_anchors(here, capsys):
         ("runs = 12", "runs = 1", "mine.toml, runs: runs must be"),
         ("horizon = 80", "horizon = 3", "mine.toml, policies[0]: UCB-RSSR needs a horizon of at least 4"),
         ("seed = 3", "seed = ", "mine.toml is not TOML"),
-        ("runs = 12", "runs = 1_000_000_000_000", "GiB: simulate fewer runs"),
+        ("runs = 12", "runs = 1_000_000_000_000", "GiB, so simulate fewer runs"),
     ],
 )
 def test_mistakes_in_a_file(here, capsys, old, new, told):

@@ -105,6 +105,15 @@ def sign_in(http, token):
     return http.post("/sign-in", data={"token": token, "next": "/campaign/desks"}, follow_redirects=False)
 
 
+@pytest.mark.parametrize("name", ["Host", "Origin", "Authorization", "Cookie"])
+def test_a_header_that_decides_about_access_is_sent_once(served, name):
+    with socket.create_connection(("127.0.0.1", int(served.url.rpartition(":")[2]))) as connection:
+        lines = ["GET /api/campaigns HTTP/1.1", f"Authorization: Bearer {WRITER}", f"Host: {served.url[7:]}"]
+        lines += [f"{name}: a", f"{name}: b", "Connection: close", "", ""]
+        connection.sendall("\r\n".join(lines).encode())
+        assert connection.makefile("rb").readline().split()[1] == b"400"
+
+
 def test_a_browser_signs_in_with_a_cookie_that_other_sites_cannot_send(http):
     answer = sign_in(http, WRITER)
     assert (answer.status_code, answer.headers["location"]) == (303, "/campaign/desks")

@@ -61,6 +61,8 @@ _HEADERS = [
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 ]  # fmt: skip
+#: Headers that decide about access: a proxy and this service might each read another of two.
+_ONCE = {"host", "origin", "authorization", "cookie"}
 #: The campaign that a path names.
 _CAMPAIGN = re.compile("/(?:api/campaigns|campaign)/([^/]*)")
 #: Minimum number of characters of a token.
@@ -268,6 +270,8 @@ class Gate:
     def _admit(self, scope: Any) -> Token | None:
         """The token of a request that may pass; raises if it may not."""
         headers = Headers(scope=scope)
+        if twice := {name for name in _ONCE if len(headers.getlist(name)) > 1}:
+            raise _DeniedError(400, "bad-request", f"the header {min(twice)} was sent twice; send it once")
         raw = scope.get("raw_path") or scope["path"].encode()
         if len(raw) + len(scope["query_string"]) > LONGEST_PATH or not raw.isascii():
             raise _DeniedError(414, "too-long", f"path and query must have at most {LONGEST_PATH} ASCII characters")

@@ -429,7 +429,7 @@ def check_memory(spec: Spec, policies: int = 1) -> None:
         what = f"pulls at {len(spec.checkpoints)} checkpoints of {spec.runs} runs, in batches of {spec.batch},"
         raise _too_large(what, needed, f"pass fewer checkpoints, as in checkpoints=[{spec.horizon}]")
     if (needed := policies * spec.runs * (8 * arms + 24)) > (available := _machine_memory()):
-        remedy = f"this machine has {available / 2**30:.0f} GiB: simulate fewer runs"
+        remedy = f"this machine has {available / 2**30:.0f} GiB, so simulate fewer runs"
         raise _too_large(f"the results of {spec.runs} runs", needed, remedy)
 
 
