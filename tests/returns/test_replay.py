@@ -100,6 +100,11 @@ def test_a_pilot_that_takes_up_the_table_is_no_result():
         sb.errors.InvalidInputError, match=r"50 columns are too many for 150 observations: SF-UCB would reach the end"
     ):
         sb.replay(crowd, "SF-UCB", runs=2)
+    with pytest.raises(
+        sb.errors.InvalidInputError,
+        match=r"50 columns are too many for 6 observations: SF-UCB, .* decisions with every=",
+    ):
+        sb.replay(crowd, every=25, runs=2)
     played = sb.replay(crowd, ["SF-UCB", "RoundRobin"], runs=2)
     assert [p.name for p in played.policies] == ["Round robin"]
     assert played.remarks[0].startswith(
@@ -257,7 +262,7 @@ def test_what_is_no_table_or_too_small_a_one(daily):
         sb.replay(daily.values)
     with pytest.raises(sb.errors.InvalidInputError, match="at least two columns, but there is only 'A'"):
         sb.replay(table(A))
-    with pytest.raises(sb.errors.InvalidInputError, match="SF-UCB needs a horizon of at least 12 for 4 arms"):
+    with pytest.raises(sb.errors.InvalidInputError, match="4 columns are too many for 6 observations: SF-UCB would"):
         sb.replay(table(A, B, A[::-1], B[::-1]), "SF-UCB")
     flat = table([0.01, 0.02] * 4, [0.02, 0.01] * 4)
     with pytest.raises(sb.errors.InvalidInputError, match="the returns of Round robin do not vary"):

@@ -87,9 +87,9 @@ def past_their_pilot(policies: list[Policy], rows: int, columns: int) -> tuple[l
             return False
         return True
 
-    able = [policy for policy in policies if policy.minimises_regret and plays(policy, rows)]
-    never = [policy for policy in able if not plays(policy, rows - columns)]
-    late = [policy for policy in able if policy not in never and not plays(policy, rows // 2)]
+    tested = [policy for policy in policies if policy.minimises_regret]
+    never = [policy for policy in tested if not plays(policy, max(rows - columns, 0))]
+    late = [policy for policy in tested if policy not in never and not plays(policy, rows // 2)]
     remedy = "give fewer columns with columns=, more rows, or more decisions with every="
     if len(never) == len(policies):
         raise InvalidInputError(

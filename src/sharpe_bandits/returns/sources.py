@@ -239,6 +239,11 @@ def _file(path: Path, layout: Layout) -> Source:
     if start == b"PAR1" or path.suffix.lower() in _PARQUET:
         return _parquet(path, layout.field)
     if path.suffix.lower() in _SPREADSHEET:
+        if start not in (b"PK\3\4", b"\xd0\xcf\x11\xe0"):  # how archives and old files of Excel begin
+            raise InvalidInputError(
+                f"{str(path)!r} cannot be read: it is no spreadsheet; if it is text, as some programs export, rename "
+                "it to .csv, and if not, save it as .xlsx again"
+            )
         return _by_field(_spreadsheet(path, layout), layout.field)
     if path.suffix.lower() not in _CSV:
         raise InvalidInputError(
