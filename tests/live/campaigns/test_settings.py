@@ -8,7 +8,7 @@ from typing import get_type_hints
 import pytest
 
 import sharpe_bandits as sb
-from sharpe_bandits.live.campaigns.settings import Options, optional_settings
+from sharpe_bandits.live.campaigns.settings import Options, optional_settings, policy_from_text
 from tests.live.campaigns.desks import ARMS, POLICY, make
 
 
@@ -70,3 +70,14 @@ def test_options_are_documented_and_typed():
     assert list(get_type_hints(Options)) == list(optional_settings())
     for name in optional_settings():
         assert f"``{name}``" in inspect.getdoc(sb.Store.campaign)
+
+
+@pytest.mark.parametrize("text", ["UCB1", "epsilon-greedy", "SF-UCB:objective=MeanRisk"])
+def test_no_regulariser_is_wanted_of_what_has_none(text):
+    assert policy_from_text(text, None) == policy_from_text(text, 0.1)
+
+
+@pytest.mark.parametrize("text", ["SF-UCB", "UCB-RSSR", "SuRSR", "TopTwo", "SF-UCB:objective=Sortino"])
+def test_a_regulariser_has_no_default(text):
+    with pytest.raises(sb.errors.InvalidInputError, match="give L"):
+        policy_from_text(text, None)

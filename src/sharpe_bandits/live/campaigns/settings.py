@@ -196,6 +196,10 @@ def checked(policy: Policy | None, arms: Any, options: Options) -> dict[str, Any
 def policy_from_text(text: str, L: float | None, risk_free: float = 0.0) -> Policy:
     """The policy that a text such as "SF-UCB:c=0.5" names; with the regulariser ``L`` if the text has none."""
     (policy,) = policies_by_name([text], L=1.0 if L is None else L, risk_free=risk_free)
-    if L is None and "L=" not in text and ("objective=" not in text or hasattr(policy.objective, "L")):
+    if (
+        L is None
+        and "L=" not in text
+        and any(getattr(one, "L", None) is not None for one in (policy, policy.objective))
+    ):
         raise InvalidInputError("give L (--L), in the unit of the variance of a reward: 1e-5 for daily returns of 1%")
     return policy
