@@ -306,6 +306,7 @@ def test_tokens_come_from_a_file_that_others_cannot_read(tmp_path):
         f"[desk]\ntoken = '{'d' * 40}'\naccess = ['ask', 'all']": "access",
         f"[desk]\ntoken = '{'d' * 40}'\naccess = 'read'\nexpires = 'soon'": "date",
         f"[desk]\ntoken = '{'d' * 40}'\naccess = 'read'\ncampaigns = 'eu'": "list",
+        "".join(f"[{name}]\ntoken = '{'d' * 40}'\naccess = '{name}'\n" for name in ("read", "write")): "same token",
     }.items():
         path.write_text(content)
         with pytest.raises(sb.SharpeBanditsError, match=words):

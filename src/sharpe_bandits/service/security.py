@@ -122,6 +122,8 @@ def read_tokens(path: Path) -> list[Token]:
     tokens = [_token(path, name, entry) for name, entry in content.items()]
     if not tokens:
         raise InvalidInputError(f'there is no token in {path}; write [desk], token = "..." and access = "write"')
+    if len({token.digest for token in tokens}) < len(tokens):
+        raise InvalidInputError(f"two names in {path} have the same token; give each its own")
     return tokens
 
 
