@@ -319,6 +319,8 @@ def test_tokens_come_from_a_file_that_others_cannot_read(tmp_path):
         ("--host 0.0.0.0", "--allowed-hosts"),
         ("--host 0.0.0.0 --allowed-hosts desk.example", "--token-file"),
         ("--trusted-proxies zz", "--trusted-proxies: 'zz'"),
+        ("--tls-certificate zz --tls-key zz", "--tls-key cannot be used: [Errno 2] No such file"),
+        (f"--tls-certificate {__file__} --tls-key {__file__}", "--tls-key cannot be used: [SSL]"),
     ],
 )
 def test_options_that_would_open_the_service_to_others_are_refused(tmp_path, capsys, options, told):

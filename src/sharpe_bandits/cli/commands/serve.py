@@ -7,6 +7,7 @@ import ipaddress
 import os
 import random
 import secrets
+import ssl
 import tempfile
 import threading
 from pathlib import Path
@@ -76,6 +77,13 @@ def _serve(options: argparse.Namespace) -> int:
     positive("--rate", options.rate)
     if (options.tls_certificate is None) != (options.tls_key is None):
         raise InvalidInputError("give --tls-certificate and --tls-key together, or neither")
+    if options.tls_certificate is not None:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(options.tls_certificate, options.tls_key)
+        except OSError as error:
+            raise InvalidInputError(
+                f"--tls-certificate and --tls-key cannot be used: {error}; give PEM files"
+            ) from None
     for proxy in options.trusted_proxies:
         try:
             ipaddress.ip_network(proxy)
