@@ -11,6 +11,7 @@ Run with: python examples/late_rewards.py [runs]
 
 import math
 import sys
+from unittest.mock import patch
 
 import numpy as np
 
@@ -36,13 +37,13 @@ def policies(L: float) -> list[sb.policies.Policy]:
 
 def regrets(number: int, delay: int, counted: bool) -> list[sb.results.Estimate]:
     """Of one policy on all cases."""
-    index._feedback = lambda spec: _feedback(spec)._replace(counted=float(counted))
     found = []
-    for case in CASES:
-        L = case.names["L"]
-        policy = policies(L)[number]
-        study = sb.simulate(policy, case.environment, horizon=HORIZON, runs=RUNS, seed=1, delay=delay, workers=1)
-        found.append(study[policy.name].regret(sb.RSSR(L, signed=True)).final)
+    with patch.object(index, "_feedback", lambda spec: _feedback(spec)._replace(counted=float(counted))):
+        for case in CASES:
+            L = case.names["L"]
+            policy = policies(L)[number]
+            study = sb.simulate(policy, case.environment, horizon=HORIZON, runs=RUNS, seed=1, delay=delay, workers=1)
+            found.append(study[policy.name].regret(sb.RSSR(L, signed=True)).final)
     return found
 
 
