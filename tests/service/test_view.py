@@ -42,6 +42,16 @@ def test_the_view_has_intervals_that_may_be_watched(http, store):
     assert http.get("/api/overview").json()["campaigns"][0]["best"] == status.best
 
 
+def test_a_band_has_both_ends_or_none(http, store):
+    """The lower end of a square is 0 as soon as there is any, and the upper one infinite."""
+    campaign = store.campaign("squares", policy=sb.SuRSR(L=0.1), arms=ARMS, horizon=90)
+    campaign.tell_many({decision: 0.1 * (decision.number % 7) for decision in campaign.ask(count=90)})
+    series = http.get("/api/campaigns/squares/view").json()["series"]
+    assert any(x is not None for values in series["value"] for x in values)
+    for low, high in zip(series["value_low"], series["value_high"], strict=True):
+        assert [x is None for x in low] == [x is None for x in high]
+
+
 def test_the_mean_is_drawn_where_the_objective_needs_more_than_moments(http, store):
     campaign = store.campaign(
         "losses", policy=sb.ScaleFreeUCB(objective=sb.objectives.Sortino(L=1e-4)), arms=ARMS, direction="min"

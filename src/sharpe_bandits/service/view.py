@@ -149,6 +149,7 @@ def _series(activity: Activity, status: Status, goal: Objective | None, watchabl
         value = np.where(steady, objective.value(statistics), np.nan)
     # As in the table of arms: of the confidence sequence for all arms of the campaign together, or fixed-time.
     low, high, _ = _ends(statistics.at((slice(None), places)), objective, len(status.arms) if watchable else None)
+    low, high = np.where(np.isfinite(low) & np.isfinite(high), (low, high), np.nan)  # a square is never below 0
     # Share of an interval's decisions that went to other arms than the one that led when it began.
     led = np.nan_to_num(value[:-1], nan=-np.inf).argmax(axis=1)
     with np.errstate(all="ignore"):
