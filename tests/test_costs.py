@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sharpe_bandits as sb
+from sharpe_bandits.report.ranking import figure
 
 #: Mean and standard deviation of the cost of an order, in basis points.
 COSTS = {"VWAP": (4.0, 9.0), "TWAP": (4.6, 8.0), "IS": (3.6, 14.0), "POV": (5.5, 25.0)}
@@ -241,6 +242,7 @@ def test_a_table_of_costs_is_ranked_by_cost_plus_risk(table, tmp_path):
     saved = json.loads((tmp_path / "out" / "ranking.json").read_text())["columns"][0]
     assert (saved["name"], saved["mean_cost"], saved["sd"]) == ("IS", pytest.approx(3.6), pytest.approx(14))
     assert "mean_cost" in (tmp_path / "out" / "ranking.csv").read_text()
+    assert not figure(ranking).caption.endswith("; ")
     assert not any("sharpe" in key for key in saved)
 
 

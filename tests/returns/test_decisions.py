@@ -94,6 +94,15 @@ def test_columns_without_a_cost_are_free(daily):
 # --- what it costs, and the log ---------------------------------------------------------------------------------------
 
 
+def test_dates_of_a_log_are_in_one_form(daily):
+    """With the time of day also at midnight, so that other programs read them."""
+    hours = pd.date_range("2024-01-01 23:00", periods=300, freq="h")
+    frame = pd.DataFrame(daily.values, index=hours, columns=list("abcd"))
+    found = sb.replay(frame, "SF-UCB", kind="returns", periods_per_year=8760, runs=2)
+    assert [row["date"] for row in found.log("SF-UCB").records()][:2] == ["2024-01-01T23:00:00", "2024-01-02T00:00:00"]
+    assert sb.replay(daily, "SF-UCB", runs=2).log("SF-UCB").records()[0]["date"] == str(DAYS[0].date())
+
+
 def test_costs_by_column_and_the_log(daily):
     costs = {"a": 0.001, "b": 0.002, "c": 0.003, "d": 0.004}
     found = sb.replay(daily, ["SF-UCB", "ScaleFreeTS"], runs=5, cost=costs)

@@ -57,8 +57,8 @@ def figure(ranking: Ranking) -> Figure:
     settings, count = ranking.settings(), len(ranking.columns)
     first = "R" if count <= DRAWN else f"First {DRAWN} of {count:,} columns, r"
     title = f"{first}anked by {ranking.criterion}, {100 * ranking.confidence:g}% intervals"
-    hurdles = "; ".join(f"{what}: {words}" for what, words in ranking.hurdle_in_words().items())
-    caption = f"{settings['data']}; {settings['scale']}; annualised: {settings['annualised']}; {hurdles}"
+    named = {"annualised": settings["annualised"], **ranking.hurdle_in_words()}
+    caption = "; ".join([settings["data"], settings["scale"], *(f"{what}: {words}" for what, words in named.items())])
     size = (8.4, 1.1 + 0.27 * min(count, DRAWN))
     return Figure(title=title, charts=[[chart]], size=size, caption=caption, shared="y")
 

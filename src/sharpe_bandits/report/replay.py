@@ -9,7 +9,7 @@ import numpy as np
 from .._support.display import Table
 from .._support.names import printable, shorten
 from ..charts.description import DASHES, PALETTE, Axis, Chart, Dash, Figure, Series
-from ..returns.dates import in_words
+from ..returns.dates import in_one_form
 from ..returns.playing import BEST, EQUAL, LEADER, Player
 from ..returns.replay import Replay
 
@@ -46,7 +46,7 @@ def _paths(replay: Replay) -> Table:
     """Wealth after every row, a column per player."""
     paths: dict[str, Any] = {"row": range(1, len(replay.players[0].wealth) + 1)}
     if replay.dates is not None:
-        paths = {"date": [in_words(date) for date in replay.dates]}
+        paths = {"date": in_one_form(replay.dates)}
     for p in replay.players:
         paths[p.name] = p.wealth.tolist()  # the median of several runs
         if p.runs > 1:

@@ -216,6 +216,12 @@ def in_words(date: Any) -> str:
     return text.removesuffix("T00:00:00")
 
 
+def in_one_form(dates: np.ndarray) -> list[str]:
+    """Dates in ISO format, all with the time of day if one of them has one that is not midnight."""
+    seconds = dates.astype("datetime64[s]")
+    return np.datetime_as_string(seconds, "D" if (seconds == seconds.astype(_DAY)).all() else "s").tolist()
+
+
 def holds_dates(column: np.ndarray) -> bool:
     """Whether the first value of a column is a date."""
     first = next((cell for cell in column if not absent(cell)), None)

@@ -26,7 +26,7 @@ from ..policies.base import Policy
 from ..report.reported import Reported
 from ..simulation.spec import Feedback
 from . import playing, statistics
-from .dates import in_words
+from .dates import in_one_form
 from .decisions import costs_of
 from .draft import counted
 from .players import chosen_policies, past_their_pilot
@@ -222,7 +222,7 @@ class Replay(Reported):
     def _days(self) -> list[Any]:
         if self.dates is None:
             return list(range(self.warm_up + 1, self.warm_up + 1 + len(self.players[0].held.gross)))
-        return [in_words(day) for day in self.dates]
+        return in_one_form(self.dates)
 
     def _held(self, columns: np.ndarray) -> str:
         if not columns.size or (columns == ALL).all():
