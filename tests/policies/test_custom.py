@@ -165,6 +165,19 @@ def test_an_index_must_be_a_number_on_every_path():
         sb.trace(half(), sb.Tape(TAPE), horizon=HORIZON)
 
 
+def test_an_index_may_be_a_truth_value():
+    @sb.index_policy(name="truth")
+    def truth(arm, t):
+        return arm.mean > 0.5
+
+    @sb.index_policy(name="number")
+    def number(arm, t):
+        return 1.0 if arm.mean > 0.5 else 0.0
+
+    study = sb.simulate([truth(), number()], [sb.Uniform(0, 1), sb.Uniform(0, 2)], horizon=50, runs=3)
+    assert (study["truth"].pulls == study["number"].pulls).all()
+
+
 @pytest.mark.parametrize("kernel", ["reference", "side by side"])
 def test_not_a_number_is_an_error_that_says_where(kernel):
     @sb.index_policy(name="undefined")

@@ -43,6 +43,18 @@ def test_integers_beyond_64_bits_are_refused_with_a_remedy(text):
         sb.index_policy(name="encloses")(enclosed)().agent(arms=2)
 
 
+def test_an_index_that_prints_is_refused():
+    for play in (lambda p: sb.simulate(p, ARMS, horizon=50, runs=2), lambda p: p.agent(arms=2)):
+        with pytest.raises(sb.errors.CompilationError, match="index prints, which compiled code cannot"):
+            play(policy_of("    print(x)\n"))
+
+
+@pytest.mark.parametrize("text", ["arm.mean = x", "x = float(f'{x}')"])
+def test_what_numba_cannot_lower_is_an_error_of_the_formula(text):
+    with pytest.raises(sb.errors.CompilationError, match="index of written does not compile"):
+        sb.simulate(policy_of(f"    {text}\n"), ARMS, horizon=50, runs=2)
+
+
 FAIL = """
     import gc, json
     from pathlib import Path

@@ -146,11 +146,14 @@ def check_formula(formula: Callable[..., Any], arguments: tuple[Any, ...], what:
     if checked in _sound:
         return
     _check_integers(formula)
+    _check_prints(formula)
     try:
         dispatcher = _shared(formula, [])
         dispatcher.compile(signature)
         result = dispatcher.overloads[signature].signature.return_type
-    except (numba.errors.NumbaError, numba.errors.UnsupportedBytecodeError) as error:
+    except (CompilationError, MemoryError):
+        raise
+    except Exception as error:  # not all that Numba raises is a NumbaError
         raise CompilationError(_explain(formula, error, what)) from error
     if not isinstance(result, (numba.types.Float, numba.types.Integer, numba.types.Boolean)):
         line = formula.__code__.co_firstlineno
@@ -173,6 +176,17 @@ def _check_integers(formula: Callable[..., Any]) -> None:
                     f"{function.__name__} computes {base.argval}**{exponent.argval}, an integer of over 64 bits, and "
                     "compiled integers have 64; write it as a float, such as 1e30"
                 )
+
+
+def _check_prints(formula: Callable[..., Any]) -> None:
+    """Raise if a user's formula prints: compiled code waits for ever for the lock of the interpreter."""
+    for function in call_tree(formula):
+        own = function.__globals__.get("print", print)
+        if own is print and any("print" in code.co_names for code in codes(function.__code__)):
+            raise CompilationError(
+                f"{function.__name__} prints, which compiled code cannot; leave print out: sb.trace(...) shows every "
+                "choice, and statistics() of an agent what an index reads"
+            )
 
 
 def _explain(formula: Callable[..., Any], error: Any, what: str) -> str:

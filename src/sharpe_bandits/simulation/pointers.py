@@ -66,7 +66,7 @@ def end_phase_target(sums, kept, alive, size, keep, wanted, taken, parameters):
 
 def index_target(arm, t, parameters):
     """A user's index for one record."""
-    return float(index(arm, t, *unpacked(parameters, None)))
+    return index(arm, t, *unpacked(parameters, None)) * 1.0  # float() of a truth value does not compile
 
 
 def keep_record(arm, parameters):
