@@ -182,7 +182,8 @@ def test_what_is_printed(here, capsys):
     assert "simulated in" in err
 
 
-def test_the_table_of_verdicts(here, capsys):
+def test_the_table_of_verdicts(here, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     said(capsys, "reproduce", "R2", "--profile", "paper", "--runs", "8", "--out", "o", "--workers", "1")
     table, _ = said(capsys, "verdicts", "o")
     assert "UCB-RSSR does better with a low L than with a high one" in table
@@ -193,8 +194,15 @@ def test_the_table_of_verdicts(here, capsys):
     assert one.startswith("R2.2 (paper)")
     assert "printed minus, infinite" in one
     assert json.loads(said(capsys, "verdicts", "o", "R2.2", "--json")[0])[0]["id"] == "R2.2"
-    _, err = said(capsys, "verdicts", "o", "R9", status=2)
-    assert "R2" in err
+    assert said(capsys, "verdicts", "o", "r2.2")[0] == one
+    for words in (["R9"], ["R2", "R9"]):
+        _, err = said(capsys, "verdicts", "o", *words, status=2)
+        assert "no claim is called 'R9'" in err
+        assert "'R2'" in err
+    assert main(["verdicts", "o"]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+    _, err = said(capsys, "verdicts", status=2)
+    assert "required: folder, as in" in err
 
 
 @pytest.mark.parametrize(

@@ -91,8 +91,11 @@ def _conclusion(job: Job, done: Reproduction) -> list[str]:
     count, *named = conclusion(done.verdicts)
     most = "at most " if any((panel.max_runs or job.runs) < job.runs for panel in job.panels) else ""
     ran = f"{len(job.panels)} panels, {most}{job.runs:,} runs each, {done.seconds:.0f} s. {count}"
-    text = TextWrapper(80, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-    return [line for paragraph in (ran, *named) for line in text.wrap(paragraph)]
+    return [line for paragraph in (ran, *named) for line in _wrapped(paragraph)]
+
+
+def _wrapped(paragraph: str) -> list[str]:
+    return TextWrapper(80, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False).wrap(paragraph)
 
 
 def _tables(done: Reproduction) -> Iterator[Any]:
@@ -110,18 +113,22 @@ def _tables(done: Reproduction) -> Iterator[Any]:
 
 def add_verdicts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, help="folder of sharpe-bandits reproduce, such as out/paper")
-    parser.add_argument("claims", nargs="*", metavar="claim", help="such as R3 or R3.1: with its numbers and readings")
+    parser.add_argument(
+        "claims", nargs="*", default=[], metavar="claim", help="such as R3 or R3.1: with its numbers and readings"
+    )
     parser.set_defaults(do=_show_verdicts)
 
 
 def _show_verdicts(options: argparse.Namespace) -> None:
     verdicts = load(options.folder)
     if options.claims:
-        selection = [verdict for verdict in verdicts if {verdict.id, verdict.panel} & set(options.claims)]
-        if not selection:
-            panels = {claim.partition(".")[0] for claim in options.claims}
-            ids = [verdict.id for verdict in verdicts if verdict.panel in panels] or [v.panel for v in verdicts]
-            raise unknown("claim", " or ".join(options.claims), dict.fromkeys(ids))
+        wanted = {claim.lower() for claim in options.claims}
+        for claim in options.claims:
+            if not any(claim.lower() in (verdict.id.lower(), verdict.panel.lower()) for verdict in verdicts):
+                panel = claim.partition(".")[0].lower()
+                ids = [verdict.id for verdict in verdicts if verdict.panel.lower() == panel]
+                raise unknown("claim", claim, dict.fromkeys(ids or [verdict.panel for verdict in verdicts]))
+        selection = [verdict for verdict in verdicts if {verdict.id.lower(), verdict.panel.lower()} & wanted]
         lines = [line for verdict in selection for line in _claim(verdict)]
         note = f"differences are left minus right, with {CONFIDENCE:.0%} intervals"
         output(options, [verdict.to_dict() for verdict in selection], *lines, note)
@@ -134,7 +141,7 @@ def _show_verdicts(options: argparse.Namespace) -> None:
             star = " *" if statement.dependent else ""
             table.add_row(f"[{_COLOURS.get(word, 'yellow')}]{word}[/]{star}", text, console.escape(statement.where))
         tables.append(table)
-    notes = conclusion(verdicts)[:1]
+    notes = _wrapped(conclusion(verdicts)[0])
     if dependent := next((verdict.id for verdict in verdicts if verdict.dependence), None):
         command = f"sharpe-bandits verdicts {options.folder} {dependent}"
         notes = [f"* depends on how the text is read; {command} shows how", *notes]
