@@ -9,6 +9,9 @@ import pytest
 import scipy.stats
 
 import sharpe_bandits as sb
+from sharpe_bandits.arms.base import Draws
+from sharpe_bandits.arms.environment import stack
+from sharpe_bandits.play.rewards import QUANTILE
 from tests.catalogue import BY_CLASS
 from tests.messages import says
 
@@ -68,8 +71,12 @@ def test_numbers_of_other_kinds_are_numbers():
         (lambda: sb.policies.EpsilonGreedy("RSSR"), ("objective such as RSSR(L=0.5)", "'RSSR'")),
         (lambda: sb.policies.SequentialHalving(0.5), ("objective such as RSSR(L=0.5)", "0.5")),
         (lambda: sb.policies.ThompsonSampling(variance=0), ("variance", "above 0", "0")),
+        # Objectives.
+        (lambda: sb.RSSR(), ("RSSR needs L, as in RSSR(L=0.1)",)),
         # Arms.
         (lambda: sb.Uniform(2, 1), ("low must be less than high", "low=2.0", "high=1.0", "swap them")),
+        (lambda: sb.Uniform(1), ("Uniform needs high, as in Uniform(high=...)",)),
+        (lambda: sb.Normal(), ("Normal needs mean, as in Normal(mean=...)",)),
         (lambda: sb.Uniform(1, 1), ("low must be less than high", "low=1.0", "widen")),
         (lambda: sb.Uniform(math.nan, 1), ("low must be a finite number", "nan")),
         (lambda: sb.arms.TruncatedNormal(0, 1, 3, 3), ("low must be less than high", "low=3.0")),
@@ -101,8 +108,12 @@ def test_numbers_of_other_kinds_are_numbers():
         (lambda: sb.Bandit(PAIR, names=["a", "a"]), ("names must be 2 different names", "['a', 'a']")),
         (lambda: sb.Tape([[1.0, 2.0]]), ("at least 2 arms (rows), got 1",)),
         (lambda: sb.Tape([1.0, 2.0]), ("2 dimension(s)", "(2,)")),
-        (lambda: sb.Tape([[1.0, math.inf], [1.0, 2.0]]), ("rewards must be finite", "inf", "(0, 1)", "drop or fill")),
+        (lambda: sb.Tape([[1.0, math.inf], [1.0, 2.0]]), ("rewards must be finite, got inf at position (0, 1)", "drop or fill")),
         (lambda: sb.RandomBandit(1, lambda g: PAIR), ("arms must be a whole number at least 2", "1")),
+        (lambda: sb.RandomBandit(2, lambda g: None).truth(0, 1), ("draw of RandomBandit(2, 'random') returns must be a list, got None",)),
+        (lambda: stack([[PAIR[0].draws(), Draws(QUANTILE, 0.0, 1.0, 3, np.array([0.0, 0.5, math.nan]))]]), ("the draws of arm 1 have a pool with NaN, first at position 2",)),
+        # Delays.
+        (lambda: sb.simulate(sb.ScaleFreeUCB(L=1), PAIR, horizon=9, delay=1.5), ("delay must be a whole number from 0", "got 1.5")),
     ],
 )  # fmt: skip
 def test_values_are_named_with_a_remedy(make, parts):

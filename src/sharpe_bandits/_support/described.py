@@ -10,8 +10,18 @@ from typing import Annotated, Any, Literal, Union, dataclass_transform, get_args
 
 from ..errors import InvalidInputError
 from .plain_data import Kind
+from .validation import (
+    check_keywords,
+    in_reward_units,
+    inside,
+    not_negative,
+    one_of,
+    positive,
+    probability,
+    regulariser,
+    true_or_false,
+)
 from .validation import finite as check_finite
-from .validation import in_reward_units, inside, not_negative, one_of, positive, probability, regulariser, true_or_false
 from .validation import whole as check_whole
 
 Check = Callable[[str, Any], Any]
@@ -43,6 +53,8 @@ class Described(Kind, abstract=True):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         dataclasses.dataclass(frozen=True, repr=False)(cls)
+        cls.__init__.__name__ = cls.__name__  # in errors
+        cls.__init__ = check_keywords()(cls.__init__)  # type: ignore[method-assign]
         del cls.__setattr__, cls.__delattr__  # so that users may decorate the class once more
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -174,10 +174,10 @@ def check_keywords(
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         own = inspect.signature(function).parameters
-        rest = next((name for name, p in own.items() if p.kind is p.VAR_KEYWORD), "")
+        rest = [name for name, p in own.items() if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         every = dict.fromkeys((*own, *(inspect.signature(also).parameters if also else ())))
-        known = [name for name in every if name not in ("self", rest)]
-        needed = [name for name, p in own.items() if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+        known = [name for name in every if name not in ("self", *rest)]
+        needed = [name for name, p in own.items() if p.default is p.empty and name not in rest]
 
         @functools.wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -84,7 +84,7 @@ def numbers(name: str, values: Any, dimensions: int) -> np.ndarray:
     if not np.isfinite(array).all():
         place = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
         at = place[0] if dimensions == 1 else place
-        raise InvalidInputError(f"{name} must be finite, got {array[place]!r} at position {at}; drop or fill it first")
+        raise InvalidInputError(f"{name} must be finite, got {array[place]} at position {at}; drop or fill it first")
     largest = float(array.flat[np.argmax(np.abs(array))])
     if not is_supported_reward(largest):
         raise InvalidInputError(unsupported_reward(largest, f"each of {name}"))

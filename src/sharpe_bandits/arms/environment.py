@@ -124,6 +124,11 @@ def stack(rows: list[list[Draws]]) -> ArmTable:
             if id(draws.pool) not in places:
                 places[id(draws.pool)] = end
                 pools.append(np.asarray(draws.pool, float))
+                if np.isnan(pools[-1]).any():
+                    raise InvalidInputError(
+                        f"the draws of arm {i} have a pool with NaN, first at position {np.isnan(pools[-1]).argmax()}: "
+                        "every number in it must be a reward"
+                    )
                 end += len(draws.pool)
             start[r, i] = places[id(draws.pool)]
     return ArmTable(kind, loc, scale, start, size, np.concatenate(pools))

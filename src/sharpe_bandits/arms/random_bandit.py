@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._support.names import check_name
-from .._support.validation import whole
+from .._support.validation import list_of, whole
 from ..errors import InvalidInputError, shown
 from ..play.rewards import UNIFORM, ArmTable
 from .base import Arm
@@ -92,7 +92,7 @@ class RandomBandit(Environment):
         if isinstance(drawn, UniformArms):
             count = drawn.low.size
         else:
-            drawn = [as_arm(a) for a in drawn]
+            drawn = [as_arm(a) for a in list_of(f"what the draw of {self!r} returns", drawn)]
             if with_memory := [a for a in drawn if a.serially_dependent]:
                 raise InvalidInputError(
                     f"the draw of {self!r} gave {with_memory[0]!r}, whose rewards depend on those before: only a "

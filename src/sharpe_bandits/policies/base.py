@@ -67,8 +67,6 @@ class Policy(Described, abstract=True):
         super().__init_subclass__(**kwargs)
         if "title" not in vars(cls):
             cls.title = cls.__name__
-        cls.__init__.__name__ = cls.__name__  # in errors
-        cls.__init__ = check_keywords()(cls.__init__)  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
         self._set(name=self.title if self.name == "" else check_name("the name of a policy", self.name))

@@ -14,7 +14,7 @@ from typing import Any, TextIO, get_args
 import numpy as np
 
 from .._support.display import html_table
-from .._support.validation import check_keywords, is_number, is_whole, one_of, probability, whole
+from .._support.validation import check_keywords, is_number, one_of, probability, whole
 from ..arms.bandit import as_environment
 from ..arms.environment import Environment, as_arm
 from ..errors import InvalidInputError, RewardWarning, shown
@@ -155,7 +155,7 @@ def _warn_of_rewards(spec: Spec) -> None:
 
 def _delays(delay: Any, batch: Any) -> dict[str, Any]:
     """When rewards arrive, as fields of a spec."""
-    late = whole("delay", delay, 0, LARGEST_HORIZON) if is_whole(delay) else as_arm(delay)
+    late = whole("delay", delay, 0, LARGEST_HORIZON) if is_number(delay) else as_arm(delay)
     if not isinstance(late, int) and (late.serially_dependent or late.support[0] < 0):
         raise InvalidInputError(f"delays are at least 0 and drawn independently, which {shown(delay)} is not")
     return {"delay": late, "batch_rounds": whole("batch", batch, 1, LARGEST_HORIZON)}
