@@ -103,6 +103,18 @@ class WithoutRegulariser(sb.objectives.Objective):
         return mean / np.sqrt(variance)
 
 
+class Forgetful(sb.objectives.Objective):
+    @staticmethod
+    def formula(mean, variance):
+        """Without a return."""
+
+
+def test_a_formula_that_returns_nothing_is_named():
+    for policy in (sb.ScaleFreeUCB(objective=Forgetful()), sb.policies.SuccessiveRejects(Forgetful())):
+        with pytest.raises(sb.errors.InvalidInputError, match="formula of Forgetful must return a number, got None"):
+            sb.simulate(policy, [sb.Uniform(0, 1), sb.Uniform(0, 2)], horizon=50, runs=2)
+
+
 class LessRisk(sb.objectives.Objective):
     """Mean less standard deviation, of infinite slope where rewards do not vary."""
 

@@ -187,7 +187,10 @@ class Objective(Described, abstract=True):
 
     def value(self, statistics: Any) -> Any:
         """Value of arms with these :class:`Statistics`, or anything with the same attributes."""
-        return self.formula(*self._inputs(statistics), *self.arguments())
+        value = self.formula(*self._inputs(statistics), *self.arguments())
+        if value is None:
+            raise InvalidInputError(f"the formula of {type(self).__name__} must return a number, got None")
+        return value
 
     def _inputs(self, statistics: Any) -> tuple[Any, Any]:
         name = "feature" if self.has_feature else "variance"
