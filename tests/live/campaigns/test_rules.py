@@ -165,7 +165,7 @@ BAD = [
     (lambda c: c.set(share=0.5), "control='VWAP'"),
     (lambda c: c.set(control="POV"), "'POV'"),
     (lambda c: c.set(shares=0.5), "did you mean 'share'"),
-    (lambda c: c.set(bounds={"IS": (0.6, 0.5)}), "low <= high"),
+    (lambda c: c.set(bounds={"IS": (0.6, 0.5)}), "low <= high <= 1, got .0.6, 0.5. of 'IS'"),
     (lambda c: c.set(bounds=dict.fromkeys(ARMS, (0.5, 1))), "lower bounds to 1.5"),
     (lambda c: c.set(bounds=dict.fromkeys(ARMS, (0, 0.3))), "0.9"),
     (lambda c: c.set(bounds="IS"), "A=0.05:0.5"),

@@ -113,7 +113,9 @@ def _bounds(bounds: Any) -> dict[str, list[float]]:
         except (TypeError, ValueError):
             low, high = 1.0, 0.0
         if not 0 <= low <= high <= 1:
-            raise InvalidInputError(f"bounds are (low, high) with 0 <= low <= high <= 1, got {shown(pair)}")
+            raise InvalidInputError(
+                f"bounds are (low, high) with 0 <= low <= high <= 1, got {shown(pair)} of {shown(arm)}"
+            )
         result[str(_arm(arm))] = [low, high]
     return result
 
