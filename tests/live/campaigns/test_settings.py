@@ -81,3 +81,25 @@ def test_no_regulariser_is_wanted_of_what_has_none(text):
 def test_a_regulariser_has_no_default(text):
     with pytest.raises(sb.errors.InvalidInputError, match="give L"):
         policy_from_text(text, None)
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "3", '{"policy": {}}'])
+def test_a_description_that_is_none_hides_no_other_campaign(text, file_store):
+    for name in ("broken", "desks"):
+        file_store.campaign(name, policy=POLICY, arms=ARMS)
+    with file_store._storage.connection() as driver:
+        driver.execute("UPDATE sharpe_bandits_campaigns SET settings = ? WHERE name = 'broken'", (text,))
+    assert [entry.policy for entry in file_store.campaigns()] == ["(damaged)", "SF-UCB"]
+    with pytest.raises(sb.errors.UnreadableDataError, match="description of the campaign is damaged"):
+        file_store.campaign("broken")
+
+
+@pytest.mark.parametrize("text", ["[]", "null", '{"format": "x"}'])
+def test_a_snapshot_that_is_none_says_so(text, file_store):
+    file_store.campaign("desks", policy=POLICY, arms=ARMS)
+    with file_store._storage.connection() as driver:
+        driver.execute("UPDATE sharpe_bandits_snapshots SET state = ?", (text,))
+    campaign = file_store.campaign("desks")
+    with pytest.raises(sb.errors.UnreadableDataError, match="snapshot of the campaign is damaged"):
+        campaign.status()
+    assert not campaign.verify().ok

@@ -153,11 +153,13 @@ class Settings:
     def from_json(cls, text: str) -> Settings:
         """Settings from a store. Those that an older release did not know have their defaults."""
         content = from_json(text, "the description of the campaign")
-        if newer := sorted(content.keys() - {one.name for one in fields(cls)}):
-            raise UnreadableDataError(f"the setting {shown(newer[0])} is of a newer release; upgrade sharpe-bandits")
         try:
+            if newer := sorted(content.keys() - {one.name for one in fields(cls)}):
+                raise UnreadableDataError(
+                    f"the setting {shown(newer[0])} is of a newer release; upgrade sharpe-bandits"
+                )
             return cls(**content)
-        except TypeError as error:
+        except (AttributeError, TypeError) as error:
             raise UnreadableDataError(f"the description of the campaign is damaged: {error}") from None
 
     def check_same(self, name: str, arms_now: Callable[[], list[Any]], options: dict[str, Any]) -> None:

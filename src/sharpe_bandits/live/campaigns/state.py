@@ -389,5 +389,8 @@ def with_amendments(events: Callable[[], Iterable[Event]], more: Mapping[int, fl
         yield event._replace(reward=reward)
 
 
-def _is_older(snapshot: dict[str, Any]) -> bool:
-    return snapshot.get("format", 1) < SNAPSHOT_FORMAT
+def _is_older(snapshot: Any) -> bool:
+    try:
+        return bool(snapshot.get("format", 1) < SNAPSHOT_FORMAT)
+    except (AttributeError, TypeError) as error:
+        raise UnreadableDataError(f"the snapshot of the campaign is damaged: {error}") from None
