@@ -14,7 +14,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -343,6 +343,21 @@ def test_long_work_runs_aside_and_gives_the_same(tmp_path, store):
         assert process.wait(30) == -signal.SIGTERM, "cleanly, and then by the signal"
 
 
+def test_the_process_aside_ends_with_a_service_that_is_killed(tmp_path, store):
+    store.campaign("desks", policy=POLICY, arms=ARMS).ask()
+    with serving(tmp_path) as (url, token, process):
+        with sb.connect(url, token=token) as service:
+            assert service.campaign("desks").verify().ok
+        children = [pid for pid in os.listdir("/proc") if pid.isdigit() and _parent(pid) == process.pid]
+        assert children
+        process.kill()
+        process.wait()
+    until = time.monotonic() + 20
+    while any(map(_runs, children)):
+        assert time.monotonic() < until, "it waits for work for ever"
+        time.sleep(0.05)
+
+
 def _send_for_ever(connection):
     for _ in range(400):
         connection.sendall(b"x" * 65536)
@@ -355,6 +370,12 @@ def _parent(pid):
             return int(file.read().rpartition(")")[2].split()[1])
     except OSError:
         return None
+
+
+def _runs(pid):
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
 
 
 def test_ten_thousand_campaigns_are_paged_and_searched(http, store):

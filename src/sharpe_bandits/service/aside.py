@@ -6,6 +6,7 @@ import asyncio
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -60,6 +61,15 @@ def _open(target: str, modules: Sequence[str]) -> None:
         os.nice(10)
     import_modules(list(modules))
     _store = Store(target, create=False)
+    threading.Thread(target=_end_with_the_service, daemon=True).start()
+
+
+def _end_with_the_service() -> None:
+    """A service that is killed cannot end this process, which would wait for work for ever."""
+    service = multiprocessing.parent_process()
+    assert service is not None
+    service.join()
+    os._exit(1)
 
 
 def _call(store: Store | None, name: str, method: str, options: dict[str, Any]) -> Any:
