@@ -125,6 +125,23 @@ def test_the_title_is_the_finding():
     assert title((0.1, 0.2), (0.2, 0.1)) == "The least regret: UCB-RSSR at set = A; U-UCB at set = B"
 
 
+def test_the_title_rests_on_paired_differences():
+    """U-UCB plays the worse arm once more in every batch, which vary from each other by hundreds of plays."""
+    bad = np.array([100, 300, 200, 500])
+    policies = [sb.UCBRSSR(1.0), sb.policies.UUCB(1.0)]
+    one = case(policies, {}, sb.RSSR(1.0), GOOD, 1000)
+    done = finished(
+        panel([one]),
+        [
+            outcome(p, np.stack([1000 - b, b], -1)[:, None], (1000,))
+            for p, b in zip(policies, (bad, bad + 1), strict=True)
+        ],
+    )
+    low, high = (row for row in done.rows() if row["metric"] == "regret")
+    assert high["low"] < low["high"]
+    assert described(done).title == "UCB-RSSR has the least regret"
+
+
 def test_curves_show_the_numbers_and_their_intervals():
     done = regret_panel()
     rows = [r for r in done.rows() if (r["case"], r["policy"], r["metric"]) == ("K = 2, L = 0.5", "U-UCB", "regret")]

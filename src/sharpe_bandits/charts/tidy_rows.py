@@ -15,6 +15,7 @@ from .._support.names import printable
 from .description import DASHES, GREY, PALETTE, Axis, Chart, Figure, Rule, Series, colour_and_marker
 
 if TYPE_CHECKING:
+    from ..results.policy_result import Metric
     from ..results.study import Study
 
 Rows = list[dict[str, Any]]
@@ -69,17 +70,18 @@ def curves(rows: Rows, studies: Sequence[Study], caption: str) -> Figure:
     return Figure(title=title, charts=charts, size=size, caption=caption, shared="x", labelled=len(studies) <= 2)
 
 
-def finding(rows: Rows, studies: Sequence[Study], metric: str) -> str:
-    """Which policy has the least regret, error or stopping time in which case; none if intervals overlap."""
+def finding(rows: Rows, studies: Sequence[Study], metric: Metric) -> str:
+    """Which policy has the least regret, error or stopping time in which case; none if the interval of a paired
+    difference from it includes 0.
+    """
     what = f"the least {metric}"
     policies = _policies(rows, [metric])
     leaders: dict[str, list[str]] = {}
     for study in studies:
-        last = [r for r in rows if (r["case"], r["metric"], r["t"]) == (study.label, metric, study.horizon)]
-        if last:
-            best = min(last, key=lambda row: row["mean"])
-            level = [row["policy"] for row in last if row["low"] <= best["high"]]
-            leaders.setdefault(level[0] if len(level) == 1 else "", []).append(study.label)
+        if any((row["case"], row["metric"]) == (study.label, metric) for row in rows):
+            best, *others = study.summary(metric=metric).records()
+            clear = all(row["difference low"] > 0 for row in others)
+            leaders.setdefault(best["policy"] if clear else "", []).append(study.label)
     if len(policies) < 2 or not leaders:
         return f"{metric.capitalize()} of {policies[0]}" if policies else metric.capitalize()
     unclear = leaders.pop("", [])
@@ -94,7 +96,7 @@ def finding(rows: Rows, studies: Sequence[Study], metric: str) -> str:
     return f"{what.capitalize()}: {'; '.join(counts)}"
 
 
-def points(rows: Rows, studies: Sequence[Study], metric: str, caption: str, title: str = "") -> Figure:
+def points(rows: Rows, studies: Sequence[Study], metric: Metric, caption: str, title: str = "") -> Figure:
     """One point per policy and case, with its bounds; points of one policy are joined if only K or only n changes."""
     joined = len({study.horizon for study in studies}) == 1 or len({row["K"] for row in rows}) == 1
     place = {study.label: number for number, study in enumerate(studies)}
