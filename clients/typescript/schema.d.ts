@@ -68,30 +68,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/campaigns": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Campaigns, page by page
-         * @description Names, policies, creation times, and numbers of events, by name; ``next`` is where the next page begins.
-         */
-        get: operations["list_campaigns_api_campaigns_get"];
-        put?: never;
-        /**
-         * Create a campaign, or check that it exists
-         * @description Repeating the request changes nothing; other settings for an existing name are a conflict.
-         */
-        post: operations["create_api_campaigns_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/campaigns/{name}": {
         parameters: {
             query?: never;
@@ -508,6 +484,30 @@ export interface paths {
         get: operations["evaluation_api_campaigns__name__evaluation_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/campaigns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Campaigns, page by page
+         * @description Names, policies, creation times, and numbers of events, by name; ``next`` is where the next page begins.
+         */
+        get: operations["list_campaigns_api_campaigns_get"];
+        put?: never;
+        /**
+         * Create a campaign, or check that it exists
+         * @description Repeating the request changes nothing; other settings for an existing name are a conflict.
+         */
+        post: operations["create_api_campaigns_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -933,34 +933,6 @@ export interface components {
          */
         NewCampaign: {
             /**
-             * Name
-             * @description of the campaign; up to 200 characters
-             */
-            name: string;
-            /**
-             * Policy
-             * @description as on the command line, SF-UCB:L=1e-5,c=0.5, or the result of policy.to_dict()
-             */
-            policy: string | {
-                [key: string]: unknown;
-            };
-            /**
-             * L
-             * @description regulariser of a policy given as text, if the text has none
-             */
-            L?: number | null;
-            /**
-             * Risk Free
-             * @description per round, of a policy given as text
-             * @default 0
-             */
-            risk_free: number;
-            /**
-             * Arms
-             * @description a list of names, or their number
-             */
-            arms: string[] | number;
-            /**
              * Horizon
              * @description number of rounds, if the policy needs it or the campaign ends
              */
@@ -1066,6 +1038,34 @@ export interface components {
             } | {
                 [key: string]: unknown;
             }[] | null;
+            /**
+             * Name
+             * @description of the campaign; up to 200 characters
+             */
+            name: string;
+            /**
+             * Policy
+             * @description as on the command line, SF-UCB:L=1e-5,c=0.5, or the result of policy.to_dict()
+             */
+            policy: string | {
+                [key: string]: unknown;
+            };
+            /**
+             * L
+             * @description regulariser of a policy given as text, if the text has none
+             */
+            L?: number | null;
+            /**
+             * Risk Free
+             * @description per round, of a policy given as text
+             * @default 0
+             */
+            risk_free: number;
+            /**
+             * Arms
+             * @description a list of names, or their number
+             */
+            arms: string[] | number;
         };
         /**
          * Numbers
@@ -1636,57 +1636,6 @@ export interface operations {
             };
         };
     };
-    list_campaigns_api_campaigns_get: {
-        parameters: {
-            query?: {
-                /** @description part of the name */
-                search?: string;
-                /** @description only names after this one */
-                after?: string;
-                /** @description maximum number */
-                count?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Campaigns"];
-                };
-            };
-        };
-    };
-    create_api_campaigns_post: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewCampaign"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Created"];
-                };
-            };
-        };
-    };
     status_api_campaigns__name__get: {
         parameters: {
             query?: never;
@@ -2224,6 +2173,57 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Evaluation"];
+                };
+            };
+        };
+    };
+    list_campaigns_api_campaigns_get: {
+        parameters: {
+            query?: {
+                /** @description part of the name */
+                search?: string;
+                /** @description only names after this one */
+                after?: string;
+                /** @description maximum number */
+                count?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Campaigns"];
+                };
+            };
+        };
+    };
+    create_api_campaigns_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewCampaign"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Created"];
                 };
             };
         };
