@@ -36,6 +36,18 @@ def user_module(tmp_path, source):
     return module
 
 
+def test_parameters_may_be_given_in_their_order():
+    @sb.index_policy(name="two numbers")
+    def two(arm, t, L, c=1.0):
+        return arm.mean / (L + arm.variance) + c
+
+    assert two(0.5, 2.0) == two(L=0.5, c=2.0)
+    assert two(0.5) == two(L=0.5)
+    for wrong in (lambda: two(0.5, 2.0, 3.0), lambda: two(0.5, L=0.5), lambda: two("0.5")):
+        with pytest.raises(sb.errors.InvalidInputError, match=r"0\.5"):
+            wrong()
+
+
 def test_the_four_lines_of_the_readme():
     choices, records = twin.play(lambda r, played, draws: r.mean**2 / (1.0 + r.variance), TAPE, HORIZON, 2)
     trace = sb.trace(greedy_sharpe(L=1.0), sb.Tape(TAPE), horizon=HORIZON)

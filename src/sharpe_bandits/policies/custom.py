@@ -127,7 +127,7 @@ class PolicyFactory:
 
     def __call__(
         self,
-        *,
+        *positional: Any,
         name: str = "",
         pilot_fraction: float | None = None,
         pilot_pulls: int | None = None,
@@ -136,6 +136,12 @@ class PolicyFactory:
     ) -> CustomPolicy:
         """A policy with these values for the function's parameters."""
         values = {p.name: p.default for p in self.parameters}
+        if len(positional) > len(values) or {*list(values)[: len(positional)]} & parameters.keys():
+            raise InvalidInputError(
+                f"{self.function.__name__} takes {', '.join(values) or 'no parameters'}, each once, got "
+                f"{shown(positional)} before those that are named"
+            )
+        values |= zip(values, positional, strict=False)
         if strange := [word for word in parameters if word not in values]:
             raise unknown(f"parameter of {self.name}", strange[0], values)
         values |= parameters
@@ -225,9 +231,11 @@ def _number_or_table(name: str, value: Any) -> Any:
     try:
         if isinstance(value, (np.ndarray, list, tuple)):
             return _read_only(np.array(value, float, order="C"))  # a copy: the caller's array may change
-        return float(value)
+        if not isinstance(value, str):
+            return float(value)
     except Exception:  # conversion may fail in any way
-        raise InvalidInputError(f"{name} must be a number or an array of numbers, got {shown(value)}") from None
+        pass
+    raise InvalidInputError(f"{name} must be a number or an array of numbers, got {shown(value)}")
 
 
 def _read_only(table: np.ndarray) -> np.ndarray:
