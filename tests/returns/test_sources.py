@@ -225,3 +225,16 @@ def test_masked_values_are_gaps():
     x = np.ma.masked_array([[0.1, 0.2], [0.2, 9.0], [0.3, 0.1], [0.1, 0.3]], mask=[[0, 0], [0, 1], [0, 0], [0, 0]])
     with pytest.raises(sb.errors.InvalidInputError, match="column 'b', row 2 of 4 has no value"):
         sb.read_returns(x, names=["a", "b"], kind="returns", periods_per_year=12)
+
+
+def test_a_lazy_frame_is_to_be_collected():
+    with pytest.raises(sb.errors.InvalidInputError, match=r"collect\(\) it first"):
+        sb.read_returns(pl.LazyFrame({"A": [0.01, 0.02]}), kind="returns", periods_per_year=252)
+
+
+@pytest.mark.parametrize("missing", ["error", "keep", "drop", "fill"])
+def test_a_column_without_values_is_left_out(missing):
+    table = {"A": [0.01, -0.02, 0.03, 0.01], "empty": [None] * 4}
+    with pytest.raises(sb.errors.InvalidInputError, match=r"'empty' has no values; leave it out with columns="):
+        sb.read_returns(table, kind="returns", periods_per_year=252, missing=missing)
+    assert sb.read_returns(table, kind="returns", periods_per_year=252, missing=missing, columns=["A"]).names == ("A",)

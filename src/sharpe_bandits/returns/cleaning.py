@@ -85,6 +85,9 @@ def close_gaps(draft: Draft, missing: Missing, kind: Kind) -> None:
     gaps = np.isnan(draft.values)
     if not gaps.any():
         return
+    if (empty := gaps.all(axis=0)).any():
+        name = draft.names[int(empty.argmax())]
+        raise InvalidInputError(f"column {shown(name)} has no values; leave it out with columns=")
     row, column = _first(gaps)
     number, lost = counted(int(gaps.sum()), "value"), gaps.any(axis=1)
     alone, prices = one_at_a_time(draft.values), kind == "prices"

@@ -113,6 +113,7 @@ def _source_of(source: Any, names: Sequence[str] | None, layout: Layout) -> Sour
     raise InvalidInputError(
         "returns are read from a CSV, Parquet or spreadsheet file, a pandas or polars frame, an Arrow table, a "
         f"dictionary of columns or an array with names=, got {shown(source)}"
+        f"{'; collect() it first' if hasattr(source, 'collect') else ''}"
     )
 
 
