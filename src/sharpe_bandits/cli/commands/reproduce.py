@@ -90,7 +90,8 @@ def _carry_out(job: Job, options: argparse.Namespace) -> None:
 def _conclusion(job: Job, done: Reproduction) -> list[str]:
     count, *named = conclusion(done.verdicts)
     most = "at most " if any((panel.max_runs or job.runs) < job.runs for panel in job.panels) else ""
-    ran = f"{len(job.panels)} panels, {most}{job.runs:,} runs each, {done.seconds:.0f} s. {count}"
+    played = f"{len(job.panels)} panel{'s' * (len(job.panels) != 1)}, {most}{job.runs:,} runs each"
+    ran = f"{played}, {done.seconds:.0f} s. {count}"
     return [line for paragraph in (ran, *named) for line in _wrapped(paragraph)]
 
 
