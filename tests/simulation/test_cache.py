@@ -75,6 +75,29 @@ def test_code_for_another_order_of_fields_is_not_loaded(tmp_path):
         assert value == 1.0
 
 
+def test_a_library_that_is_not_installed_compiles(tmp_path):
+    """Used from its sources: it has no version."""
+    code = """
+        import importlib.metadata as metadata
+        known = metadata.version
+
+        def version(name):
+            if name == "sharpe-bandits":
+                raise metadata.PackageNotFoundError(name)
+            return known(name)
+
+        metadata.version = version
+        from sharpe_bandits.simulation.compiler import specialise
+
+        def doubled(x):
+            return 2.0 * x
+
+        print(specialise(doubled, {})(3.0))
+    """
+    value, _ = run(code, SHARPE_BANDITS_CACHE=str(tmp_path / "kernels"))
+    assert value == 6.0
+
+
 @pytest.mark.parametrize(("policy", "all_of_numba"), [("sb.ScaleFreeUCB(L=0.5)", False), ("own(L=0.5)", True)])
 def test_a_kernel_of_the_package_loads_without_what_users_code_may_call(policy, all_of_numba):
     """A first process fills the cache of these tests, if nobody has yet."""

@@ -21,7 +21,7 @@ import traceback
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
@@ -30,6 +30,7 @@ import numpy as np
 
 from .._support.call_tree import Bindings, Function, call_tree, codes, is_followed, is_own, rebuilt
 from .._support.fingerprints import code_key
+from .._support.versions import sources
 from ..errors import CompilationError, unknown
 from ..play import formulas
 from ..play.statistics import ArmRecord, record_kinds
@@ -324,7 +325,10 @@ def _digest(kernel: Callable[..., Any], bindings: Bindings) -> str:
 def _versions() -> tuple[str, ...]:
     import numba
 
-    ours = version("sharpe-bandits")  # the records that kernels take as arguments may differ between versions
+    try:  # the records that kernels take as arguments may differ between versions
+        ours = version("sharpe-bandits")
+    except PackageNotFoundError:  # used from its sources, without being installed
+        ours = sources()
     return _SALT, ours, sys.version, numba.__version__, version("llvmlite"), np.__version__
 
 
